@@ -1,0 +1,69 @@
+"""Many texts as one batch of ids, with the way back to the texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ..ragged import Ragged
+from ..text.document import Tokens
+from ..text.vocab import Vocab
+
+__all__ = ["Batch", "collate"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """Many texts as ids, one row a sentence, with the way back to the texts.
+
+    The n-th id of ``ids.values`` is the n-th token of ``texts`` laid end to end. ``labels``
+    holds class numbers (documents,), or for multi-label data zeros and ones (documents, classes).
+    """
+
+    ids: Ragged  # int64, one row a sentence
+    sentences: Tensor  # (documents,), sentences in each
+    texts: tuple[Tokens, ...] = ()  # never moved to a device; empty in bulk training
+    labels: Tensor | None = None
+
+    def __len__(self) -> int:
+        """How many documents there are."""
+        return self.sentences.shape[0]
+
+    @property
+    def by_document(self) -> Ragged:
+        """The same ids, one row a document."""
+        return Ragged(self.ids.values, tokens_per_document(self.ids.lengths, self.sentences))
+
+    def to(self, device: torch.device | str) -> Batch:
+        """The same batch on ``device``; the texts stay where they are."""
+        labels = None if self.labels is None else self.labels.to(device, non_blocking=True)
+        sentences = self.sentences.to(device, non_blocking=True)
+        return replace(self, ids=self.ids.to(device), sentences=sentences, labels=labels)
+
+
+def tokens_per_document(sentence_lengths: Tensor, sentences: Tensor) -> Tensor:
+    """Add up the lengths of each document's sentences, (documents,)."""
+    ends = torch.cat([sentence_lengths.new_zeros(1), sentence_lengths.cumsum(0)])
+    last = sentences.cumsum(0)
+    return ends[last] - ends[last - sentences]
+
+
+def collate(texts: Sequence[Tokens], vocab: Vocab, labels: Tensor | None = None) -> Batch:
+    """Put texts into one batch; a text without tokens is a document of no sentences."""
+    ids = [vocab.ids(text.words()) for text in texts]
+    lengths = [text.per_sentence for text in texts]
+    return Batch(
+        ids=Ragged(_joined(ids), _joined(lengths)),
+        sentences=torch.tensor([len(row) for row in lengths], dtype=torch.int64),
+        texts=tuple(texts),
+        labels=labels,
+    )
+
+
+def _joined(arrays: Sequence[np.ndarray]) -> Tensor:
+    joined = np.concatenate(arrays) if arrays else np.zeros(0)
+    return torch.from_numpy(joined.astype(np.int64))

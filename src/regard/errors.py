@@ -1,0 +1,62 @@
+"""Every error this package raises on purpose.
+
+RegardError
+    ConfigError      a setting that is unknown, missing or out of range
+    DataError        a file or a row that cannot be read as asked
+    ModelError       a saved model that is broken, foreign or too new
+    NotFittedError   an estimator asked to predict before fit or load
+    MissingExtra     an optional package that the request needs
+
+Each message says what was asked, what was found and what to do, in one line.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = [
+    "ConfigError",
+    "DataError",
+    "MissingExtra",
+    "ModelError",
+    "NotFittedError",
+    "RegardError",
+    "suggestion",
+]
+
+
+class RegardError(Exception):
+    """Base of every error raised on purpose; catch this to catch them all."""
+
+
+class ConfigError(RegardError, ValueError):
+    """A setting is unknown, missing or out of range."""
+
+
+class DataError(RegardError, ValueError):
+    """A file or a row cannot be read as asked."""
+
+
+class ModelError(RegardError):
+    """A saved model is broken, foreign or too new."""
+
+
+class NotFittedError(RegardError, ValueError, AttributeError):
+    """An estimator was asked to predict before fit or load."""
+
+
+class MissingExtra(RegardError, ImportError):
+    """An optional package that the request needs is not installed."""
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        super().__init__(
+            f"{purpose} needs {package}, which is not installed; run: pip install 'regard[{extra}]'"
+        )
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """Return how an error about an unknown ``name`` goes on: the nearest one, or all there are."""
+    names = sorted(known)
+    close = difflib.get_close_matches(name, names, n=1)
+    return f"did you mean {close[0]!r}?" if close else f"there are {', '.join(names) or 'none'}"

@@ -1,0 +1,1 @@
+"""Fit, predict, explain, save and load, the scikit-learn way."""

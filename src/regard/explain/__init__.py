@@ -1,0 +1,1 @@
+"""What decided, by one method a file."""

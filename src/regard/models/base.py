@@ -1,0 +1,95 @@
+"""What every classifier takes, gives, and lets an explanation do with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, runtime_checkable
+
+import torch
+from torch import Tensor, nn
+
+from ..data.batch import Batch
+from ..ragged import Ragged
+
+__all__ = ["Attention", "Hierarchical", "Impose", "Model", "ModelConfig", "Output", "Unit"]
+
+Unit = Literal["token", "sentence", "document", "region", "step"]
+Impose = Mapping[str, Tensor]
+"""Attention weights to use instead of the model's own, by the name of the layer."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Attention:
+    """The weights one layer gave a batch: each row sums to one over its items."""
+
+    name: str  # "word", "sentence", "cross", "layer 3"
+    by: Unit  # what asked
+    over: Unit  # what it looked at
+    weights: Ragged  # values (items,) or (items, heads)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Output:
+    """What a model made of a batch."""
+
+    logits: Tensor  # (documents, labels)
+    attention: tuple[Attention, ...] = ()
+    penalty: Tensor | None = None  # what the model adds to its loss, if anything
+
+
+class Model(nn.Module):
+    """A classifier of documents with the entrances that explanations need.
+
+    ``model(batch)`` is ``model.from_vectors(model.embed(batch), batch)``, possibly computed
+    another way; ``impose`` replaces the weights of the named attention layers.
+    """
+
+    embedding: nn.Embedding
+
+    def forward(self, batch: Batch, impose: Impose | None = None) -> Output:
+        """Classify every document of the batch."""
+        return self.from_vectors(self.embed(batch), batch, impose)
+
+    def embed(self, batch: Batch) -> Ragged:
+        """Return the word vectors, (tokens, size), one row a sentence."""
+        return batch.ids.with_values(self.embedding(batch.ids.values))
+
+    def from_vectors(self, words: Ragged, batch: Batch, impose: Impose | None = None) -> Output:
+        """Classify from given word vectors, one row a sentence: the entrance for gradients."""
+        raise NotImplementedError
+
+    def set_vectors(self, vectors: Tensor, known: Tensor) -> None:
+        """Start the word vectors from pretrained ones where ``known``, (words,), is true."""
+        with torch.no_grad():
+            self.embedding.weight[known] = vectors[known].to(self.embedding.weight)
+
+    if TYPE_CHECKING:
+
+        def __call__(self, batch: Batch, impose: Impose | None = None) -> Output: ...
+
+
+@runtime_checkable
+class Hierarchical(Protocol):
+    """A model that makes sentence vectors on its way: the entrance for exact erasure."""
+
+    isolated: bool
+    """Whether a sentence's vector depends on that sentence alone, so that it may be kept."""
+
+    def sentence_vectors(self, batch: Batch, impose: Impose | None = None) -> Ragged:
+        """Return one vector a sentence, one row a document."""
+        ...
+
+    def from_sentences(self, sentences: Ragged, impose: Impose | None = None) -> Output:
+        """Classify from given sentence vectors, one row a document."""
+        ...
+
+
+class ModelConfig(Protocol):
+    """Settings that build a model: a frozen, flat dataclass, checked in ``__post_init__``."""
+
+    name: ClassVar[str]
+
+    def build(self, *, vocab_size: int, label_count: int) -> Model:
+        """Make the network, with fresh weights drawn from torch's seed."""
+        ...

@@ -1,0 +1,1 @@
+"""Tensors to tensors: parts that know nothing of texts, files or labels."""

@@ -1,0 +1,1 @@
+"""What a kind of task needs beyond its model: loss, probabilities, scores."""

@@ -1,0 +1,1 @@
+"""Strings to spans and ids; nothing here imports torch."""

@@ -1,0 +1,64 @@
+"""A text with its label, and where its tokens lie."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Document", "Label", "Tokens"]
+
+Label = str | int | tuple[str, ...]
+"""One label, or for multi-label data the tuple of all labels that hold (possibly none)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One text as it was read, never altered, with its label if it has one.
+
+    ``fields`` are the other columns of its row, carried through to the output.
+    """
+
+    text: str
+    label: Label | None = None
+    fields: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tokens:
+    """Where the tokens of a text begin and end, sentence by sentence.
+
+    ``text[start:end]`` for each row of ``spans`` is the token exactly as written;
+    ``per_sentence`` says how many tokens each sentence has, and none has zero.
+    """
+
+    text: str
+    spans: NDArray[np.int32]  # (tokens, 2)
+    per_sentence: NDArray[np.int32]  # (sentences,)
+
+    def __len__(self) -> int:
+        return len(self.spans)
+
+    def words(self) -> list[str]:
+        """The tokens exactly as written."""
+        text = self.text
+        return [text[start:end] for start, end in self.spans.tolist()]
+
+    def sentence_spans(self) -> list[tuple[int, int]]:
+        """From the first token of each sentence to the end of its last."""
+        ends = np.cumsum(self.per_sentence)
+        starts = ends - self.per_sentence
+        first, last = self.spans[starts, 0], self.spans[ends - 1, 1]
+        return list(zip(first.tolist(), last.tolist(), strict=True))
+
+    def truncated(self, *, sentences: int | None = None, tokens: int | None = None) -> Tokens:
+        """Keep the first ``sentences`` sentences and the first ``tokens`` tokens of each."""
+        kept = self.per_sentence[:sentences]
+        if tokens is not None:
+            starts = np.cumsum(kept) - kept
+            inside = np.arange(int(kept.sum())) - np.repeat(starts, kept) < tokens
+            spans = self.spans[: len(inside)][inside]
+            return Tokens(self.text, spans, np.minimum(kept, tokens).astype(np.int32))
+        return Tokens(self.text, self.spans[: int(kept.sum())], kept)

@@ -1,0 +1,1 @@
+"""Records to something to look at; a view never computes and never imports torch."""
