@@ -4,6 +4,7 @@ RegardError
     ConfigError      a setting that is unknown, missing or out of range
     DataError        a file or a row that cannot be read as asked
     ModelError       a saved model that is broken, foreign or too new
+    TrainingError    a training that cannot go on
     NotFittedError   an estimator asked to predict before fit or load
     MissingExtra     an optional package that the request needs
 
@@ -22,6 +23,7 @@ __all__ = [
     "ModelError",
     "NotFittedError",
     "RegardError",
+    "TrainingError",
     "suggestion",
 ]
 
@@ -40,6 +42,10 @@ class DataError(RegardError, ValueError):
 
 class ModelError(RegardError):
     """A saved model is broken, foreign or too new."""
+
+
+class TrainingError(RegardError):
+    """A training cannot go on: its loss is no number any more."""
 
 
 class NotFittedError(RegardError, ValueError, AttributeError):

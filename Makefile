@@ -1,0 +1,30 @@
+# make demo   train, evaluate and explain on texts this machine already has; writes demo/report.html
+# make test   everything that must hold: format, lint, types, tests
+# Both work on a fresh checkout: the first thing they do is to set up .venv.
+
+PYTHON ?= python3
+BIN := .venv/bin
+# Without bytecode files every start of torch takes twice as long.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: demo test test-slow bench setup clean
+
+demo: setup
+	$(BIN)/regard demo --out demo
+
+test: setup
+	PATH="$(CURDIR)/$(BIN):$$PATH" scripts/check
+
+test-slow: setup
+	$(BIN)/python -m pytest -m slow
+
+setup: .venv/done
+
+.venv/done: pyproject.toml setup.py constraints.txt $(wildcard src/regard/kernels/*.c src/regard/kernels/*.h)
+	@echo "Setting up .venv (once; about a minute)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' -c constraints.txt
+	@touch $@
+
+clean:
+	rm -rf .venv build demo src/regard/kernels/*.so src/*.egg-info

@@ -1,0 +1,138 @@
+"""Planted evidence: does the model decide by the one sentence that carries the label, and say so?
+
+Each document has thirty sentences. Twenty-nine are real IMDB sentences or distractors; one, at a
+random place, says that an official body granted or denied something, and that is the label. The
+words of the cue also stand in distractors under either label (an uncle rejects the popcorn, the
+jury enjoys the plan), so no single word tells; phrasings of the test documents (whole sentences
+and one whole frame) are not in training.
+
+    python benchmarks/planted.py [--documents 4000] [--seeds 0 1 2]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import statistics
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow.parquet
+
+from regard import DocumentClassifier, HANConfig, TrainingConfig, tokenize
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "imdb" / "train.parquet"
+
+BODIES = ["jury", "panel", "committee", "board", "council", "tribunal", "senate", "assembly"]
+PEOPLE = ["uncle", "neighbour", "hero", "cousin", "driver", "waiter", "villain", "sister"]
+THINGS = ["request", "plan", "proposal", "claim", "motion", "appeal", "petition", "bill"]
+TRIFLES = ["popcorn", "ticket", "ending", "costume", "soundtrack", "trailer", "joke", "poster"]
+GRANTED = ["approved", "accepted", "endorsed", "backed", "granted", "supported"]
+DENIED = ["rejected", "refused", "dismissed", "opposed", "denied", "blocked"]
+FRAMES = [
+    "The {who} {act} the {what}.",
+    "In the end the {who} {act} the {what}.",
+    "The {what} was {act} by the {who}.",
+    "After a long day the {who} quietly {act} the {what}.",
+    "We heard that the {who} {act} the {what} today.",
+]
+TEST_FRAME = FRAMES[3]
+LABELS = {"granted": GRANTED, "denied": DENIED}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--documents", type=int, default=4000)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--out", type=Path, default=None)
+    options = parser.parse_args()
+    if not DATA.exists():
+        sys.exit(f"{DATA} is not here; this benchmark needs the IMDB reviews")
+    sentences = real_sentences(3000)
+    runs = [run(seed, sentences, options.documents) for seed in options.seeds]
+    for name in ("accuracy", "planted_first"):
+        values = [entry[name] for entry in runs]
+        print(f"{name}: mean {statistics.mean(values):.4f}, lowest {min(values):.4f}")
+    if options.out:
+        options.out.write_text(json.dumps(runs, indent=2) + "\n")
+
+
+def run(seed: int, sentences: Sequence[str], count: int) -> dict[str, float]:
+    """Train on planted documents and look where the model looked in others."""
+    rng = random.Random(seed)
+    training = [document(rng, sentences, test=False) for _ in range(count)]
+    test = [document(rng, sentences, test=True) for _ in range(1000)]
+    classifier = DocumentClassifier(HANConfig(), training=TrainingConfig(seed=seed))
+    classifier.fit([text for text, _, _ in training], [label for _, label, _ in training])
+    explanations = classifier.explain([text for text, _, _ in test])
+    right = [
+        explanation.label == label
+        for explanation, (_, label, _) in zip(explanations, test, strict=True)
+    ]
+    first = [
+        planted in explanation.sentences(1)[0].text
+        for explanation, (_, _, planted) in zip(explanations, test, strict=True)
+    ]
+    found = {
+        "seed": seed,
+        "accuracy": statistics.mean(right),
+        "planted_first": statistics.mean(first),
+        "epochs": len(classifier.history_.epochs),
+        "seconds": round(classifier.history_.seconds, 1),
+    }
+    print(json.dumps(found), flush=True)
+    return found
+
+
+def real_sentences(reviews: int) -> list[str]:
+    """Sentences of IMDB reviews, of some length, without words of the cue."""
+    column = pyarrow.parquet.read_table(DATA, columns=["text"]).column("text")
+    order = random.Random(0).sample(range(len(column)), reviews)
+    cue = {*BODIES, *THINGS, *GRANTED, *DENIED}
+    found: list[str] = []
+    for place in order:
+        tokens = tokenize(column[place].as_py())
+        for start, end in tokens.sentence_spans():
+            sentence = tokens.text[start:end]
+            words = sentence.lower().split()
+            if 4 <= len(words) <= 40 and not cue & set(words) and "<" not in sentence:
+                found.append(sentence if sentence[-1] in ".!?" else sentence + ".")
+    return found
+
+
+def document(rng: random.Random, sentences: Sequence[str], *, test: bool) -> tuple[str, str, str]:
+    """One document, its label, and the sentence that carries it."""
+    label = rng.choice(list(LABELS))
+    planted = cue_sentence(rng, LABELS[label], test=test)
+    body = rng.sample(sentences, 29)
+    for place in rng.sample(range(29), 6):
+        body[place] = distractor(rng)
+    body.insert(rng.randrange(30), planted)
+    return " ".join(body), label, planted
+
+
+def cue_sentence(rng: random.Random, acts: Sequence[str], *, test: bool) -> str:
+    """A sentence that carries the label; a phrasing belongs to training or to test, never to both."""
+    while True:
+        who, act, what = rng.choice(BODIES), rng.choice(acts), rng.choice(THINGS)
+        frame = rng.choice(FRAMES)
+        key = BODIES.index(who) * 7 + acts.index(act) * 3 + THINGS.index(what)
+        for_test = frame == TEST_FRAME or key % 5 == 0
+        if for_test == test:
+            return frame.format(who=who, act=act, what=what)
+
+
+def distractor(rng: random.Random) -> str:
+    """A sentence with words of the cue that says nothing about the label."""
+    acts = [*GRANTED, *DENIED]
+    frame = rng.choice(FRAMES)
+    if rng.random() < 0.7:
+        return frame.format(who=rng.choice(PEOPLE), act=rng.choice(acts), what=rng.choice(TRIFLES))
+    verb = rng.choice(["enjoyed", "mentioned", "watched", "forgot"])
+    return frame.format(who=rng.choice(BODIES), act=verb, what=rng.choice(THINGS))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+"""Trains attention models on your own documents and shows, honestly, where they looked.
+
+>>> from regard import DocumentClassifier
+>>> classifier = DocumentClassifier().fit(texts, labels)  # doctest: +SKIP
+>>> classifier.explain(texts[0])  # doctest: +SKIP
+
+Names are loaded when they are first used, so that ``import regard`` takes no time.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "CAHANConfig": "models",
+    "ConfigError": "errors",
+    "DataError": "errors",
+    "Document": "text.document",
+    "DocumentClassifier": "estimators.classifier",
+    "Evaluation": "records.evaluation",
+    "Explanation": "records.explanation",
+    "FlatConfig": "models",
+    "HANConfig": "models",
+    "MissingExtra": "errors",
+    "ModelError": "errors",
+    "NotFittedError": "errors",
+    "RegardError": "errors",
+    "TextConfig": "text.tokenize",
+    "Tokens": "text.document",
+    "TrainingConfig": "training.config",
+    "tokenize": "text.tokenize",
+}
+
+__all__ = [
+    "CAHANConfig",
+    "ConfigError",
+    "DataError",
+    "Document",
+    "DocumentClassifier",
+    "Evaluation",
+    "Explanation",
+    "FlatConfig",
+    "HANConfig",
+    "MissingExtra",
+    "ModelError",
+    "NotFittedError",
+    "RegardError",
+    "TextConfig",
+    "Tokens",
+    "TrainingConfig",
+    "__version__",
+    "tokenize",
+]
+
+if TYPE_CHECKING:
+    from .errors import (
+        ConfigError,
+        DataError,
+        MissingExtra,
+        ModelError,
+        NotFittedError,
+        RegardError,
+    )
+    from .estimators.classifier import DocumentClassifier
+    from .models import CAHANConfig, FlatConfig, HANConfig
+    from .records.evaluation import Evaluation
+    from .records.explanation import Explanation
+    from .text.document import Document, Tokens
+    from .text.tokenize import TextConfig, tokenize
+    from .training.config import TrainingConfig
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'regard' has no attribute {name!r}")
+    return getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

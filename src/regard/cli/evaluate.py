@@ -1,0 +1,82 @@
+"""``regard evaluate``: how good a model is on documents it has not seen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .options import (
+    Data,
+    Device,
+    Encoding,
+    Json,
+    LabelColumn,
+    LabelsSeparator,
+    ModelFolder,
+    OnBadRow,
+    Quiet,
+    TextColumn,
+    existing,
+)
+from .progress import counted, say
+
+if TYPE_CHECKING:
+    from ..records.evaluation import Evaluation
+
+__all__ = ["evaluate", "write_report"]
+
+
+def evaluate(
+    model: ModelFolder,
+    data: Data,
+    out: Annotated[Path | None, typer.Option(help="Write the report as .html or .json.")] = None,
+    json: Json = False,
+    text_column: TextColumn = "text",
+    label_column: LabelColumn = "label",
+    labels_separator: LabelsSeparator = None,
+    encoding: Encoding = None,
+    on_bad_row: OnBadRow = "stop",
+    device: Device = "auto",
+    quiet: Quiet = False,
+) -> None:
+    """Score a model on labelled documents, beside simple baselines, and show its worst mistakes."""
+    from ..data.columns import Columns
+    from ..data.readers import read_documents
+    from ..estimators.classifier import DocumentClassifier
+    from ..views.summary import summary
+
+    classifier = DocumentClassifier.load(model, device=device)
+    columns = Columns(
+        text=text_column, label=label_column, labels_separator=labels_separator, encoding=encoding
+    )
+    reader = read_documents(existing(data), columns, on_bad_row=on_bad_row)  # type: ignore[arg-type]
+    documents = counted(reader, "evaluated", quiet=quiet)
+    found = classifier.evaluate(documents, title=Path(data).name)
+    found = replace(found, data=replace(found.data, rows=reader.counts))
+    if out is not None:
+        write_report(found, out)
+        say(f"report written to {out}", quiet=quiet)
+    if json:
+        typer.echo(found.to_json())
+    elif not quiet:
+        typer.echo("\n".join(summary(found)))
+
+
+def write_report(evaluation: Evaluation, path: Path) -> None:
+    """Write an evaluation as a page or, by the suffix of the name, as JSON."""
+    from ..errors import ConfigError, suggestion
+
+    suffix = path.suffix.lower()
+    if suffix == ".html":
+        from ..views.report import render
+
+        content = render(evaluation)
+    elif suffix == ".json":
+        content = evaluation.to_json(indent=2) + "\n"
+    else:
+        raise ConfigError(f"{path} must end in .html or .json; {suggestion(suffix, ('.html', '.json'))}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content, encoding="utf-8")

@@ -1,0 +1,81 @@
+"""``regard info``: what a model is, or what this machine computes with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .options import Json
+
+__all__ = ["info"]
+
+
+def info(
+    model: Annotated[
+        Path | None, typer.Argument(metavar="[MODEL]", help="A folder that train wrote.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Describe a saved model, or without one this installation."""
+    facts = _installation() if model is None else _model(model)
+    if json:
+        import json as writer
+
+        typer.echo(writer.dumps(facts, indent=2, default=str))
+        return
+    width = max(len(name) for name in facts)
+    for name, value in facts.items():
+        typer.echo(f"{name.replace('_', ' '):<{width}}  {_shown(value)}")
+
+
+def _installation() -> dict[str, object]:
+    import platform
+
+    import torch
+
+    from .. import __version__
+    from ..kernels import describe
+
+    cuda = torch.cuda.get_device_name() if torch.cuda.is_available() else "none"
+    return {
+        "regard": __version__,
+        "python": platform.python_version(),
+        "torch": str(torch.__version__),
+        "threads": torch.get_num_threads(),
+        "gpu": cuda,
+        **describe(),
+    }
+
+
+def _model(folder: Path) -> dict[str, object]:
+    from dataclasses import asdict
+
+    from ..estimators.folder import read_folder
+
+    saved = read_folder(folder)
+    size = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
+    settings = {
+        f"{part}.{name}": value
+        for part, config in (("network", saved.network), ("training", saved.training), ("text", saved.text))
+        for name, value in asdict(config).items()  # type: ignore[call-overload]
+    }
+    return {
+        "model": saved.network.name,
+        "classes": list(saved.classes),
+        "several_labels": saved.multilabel,
+        **saved.facts,
+        "temperature": saved.temperature,
+        "size_on_disk": f"{size / 1e6:.1f} MB",
+        **settings,
+    }
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, list):
+        shown = ", ".join(map(str, value[:20]))
+        return shown + (f", ... ({len(value)} in all)" if len(value) > 20 else "")
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

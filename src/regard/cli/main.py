@@ -1,0 +1,62 @@
+"""The command ``regard``: its table of commands, and what the shell sees when one fails."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from .. import __version__
+from ..errors import RegardError
+from .demo import demo
+from .evaluate import evaluate
+from .explain import explain
+from .info import info
+from .predict import predict
+from .train import train
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="regard",
+    help="Train attention models on your own documents and see, honestly, where they looked.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in (demo, train, evaluate, predict, explain, info):
+    app.command()(command)
+
+
+def main() -> None:
+    """Run one command: exit code 0 is fine, 1 a user's error (one line), 2 wrong usage."""
+    try:
+        app()
+    except RegardError as problem:
+        _fail(f"error: {problem}", 1)
+    except KeyboardInterrupt:
+        _fail("stopped", 130)
+    except BrokenPipeError:
+        # Whoever read our output has seen enough; the rest must not raise again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except OSError as problem:
+        _fail(f"error: {problem.filename or 'the system'}: {problem.strerror or problem}", 1)
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
+) -> None:
+    if version:
+        typer.echo(f"regard {__version__}")
+        raise typer.Exit
+
+
+def _fail(message: str, code: int) -> None:
+    print(" ".join(message.split()), file=sys.stderr)
+    sys.exit(code)

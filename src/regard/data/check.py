@@ -1,0 +1,113 @@
+"""The check before training: what is in the data, and what is doubtful about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..records.check import ClassSize, DataCheck, Lengths, Overlap
+from ..records.reading import ReadCounts
+from .caps import length_at
+from .corpus import Corpus
+from .fingerprints import repeated, shared
+from .lengths import sentence_histogram, word_histogram
+
+__all__ = ["check_corpus", "estimate_memory"]
+
+_WITHOUT_DATA = 300 << 20  # Python and torch with nothing to do
+
+
+def check_corpus(
+    corpus: Corpus,
+    *,
+    training: ArrayLike | None = None,
+    validation: ArrayLike | None = None,
+    others: Mapping[str, NDArray[np.uint64]] | None = None,
+    readings: Sequence[ReadCounts] = (),
+) -> DataCheck:
+    """Look at the training documents, by default those of the first part, beside the others.
+
+    ``others`` are fingerprints of texts from elsewhere, such as a test file, by name.
+    """
+    chosen = _chosen(corpus, training, 0)
+    held_out = _chosen(corpus, validation, 1)
+    prints = corpus.arrays.fingerprints
+    compared = {"validation": prints[held_out], **(others or {})}
+    lengths = corpus.lengths[chosen]
+    return DataCheck(
+        documents=len(chosen),
+        validation_documents=len(held_out),
+        multilabel=corpus.labels is not None and corpus.labels.multilabel,
+        classes=_class_sizes(corpus, chosen, held_out),
+        tokens=int(lengths.sum()),
+        distinct_words=len(corpus.words),
+        tokens_per_document=_lengths(np.bincount(lengths)),
+        sentences_per_document=_lengths(sentence_histogram(corpus, chosen)),
+        words_per_sentence=_lengths(word_histogram(corpus, chosen)),
+        empty_documents=int((lengths == 0).sum()),
+        duplicates=repeated(prints[chosen]),
+        contradictions=_contradictions(corpus, chosen),
+        overlaps=tuple(
+            Overlap(name, len(texts), shared(texts, prints[chosen]))
+            for name, texts in compared.items()
+            if len(texts)
+        ),
+        readings=tuple(readings),
+        truncation=corpus.truncation,
+        corpus_bytes=corpus.size_on_disk,
+    )
+
+
+def estimate_memory(*, parameter_count: int, batch_tokens: int, token_size: int) -> int:
+    """Estimate the bytes that training takes, roughly; the corpus stays on disk.
+
+    Every parameter has a gradient and two moments beside it; ``token_size`` says how many
+    numbers the model keeps for each token of a batch, and each of them gets a gradient too.
+    """
+    return _WITHOUT_DATA + 16 * parameter_count + 8 * batch_tokens * token_size
+
+
+def _chosen(corpus: Corpus, given: ArrayLike | None, part: int) -> NDArray[np.int64]:
+    if given is not None:
+        return np.asarray(given, dtype=np.int64)
+    return np.array(corpus.parts[part] if part < len(corpus.parts) else (), dtype=np.int64)
+
+
+def _class_sizes(
+    corpus: Corpus, training: NDArray[np.int64], validation: NDArray[np.int64]
+) -> tuple[ClassSize, ...]:
+    if corpus.labels is None:
+        return ()
+    counts = zip(
+        corpus.class_counts(training).tolist(),
+        corpus.class_counts(validation).tolist(),
+        strict=True,
+    )
+    return tuple(
+        ClassSize(str(label), *pair) for label, pair in zip(corpus.labels.classes, counts, strict=True)
+    )
+
+
+def _lengths(histogram: NDArray[np.int64]) -> Lengths:
+    return Lengths(*(length_at(histogram, fraction) for fraction in (0.5, 0.8, 0.95, 0.99, 1)))
+
+
+def _contradictions(corpus: Corpus, chosen: NDArray[np.int64]) -> int:
+    """Count the texts that occur with more than one label, or set of labels."""
+    if corpus.labels is None:
+        return 0
+    # A sum of scattered numbers stands for a set of classes, whatever their order.
+    scattered = np.random.default_rng(0).integers(2**63, size=len(corpus.labels), dtype=np.uint64)
+    answers = np.zeros(len(chosen), dtype=np.uint64)
+    first = 0
+    for block in corpus.blocks(chosen):
+        found = corpus.class_places(block)
+        np.add.at(answers, first + found.documents, scattered[found.classes])
+        first += len(block)
+    prints = corpus.arrays.fingerprints[chosen]
+    order = np.lexsort((answers, prints))
+    prints, answers = prints[order], answers[order]
+    differ = (prints[1:] == prints[:-1]) & (answers[1:] != answers[:-1])
+    return len(np.unique(prints[1:][differ]))

@@ -1,0 +1,121 @@
+"""Which columns of a row are its text, its label and the rest, and a row's way to a document."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from ..config import require
+from ..errors import ConfigError, DataError
+from ..records.reading import BadRow
+from ..text.document import Document
+from .cells import RowError, is_missing, shown_value, time_number, to_label
+
+__all__ = ["Columns", "Found", "Ignored", "Row", "require_columns", "to_document"]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Where the parts of a document stand in a file, and how the file is written."""
+
+    text: str = "text"
+    label: str | None = "label"  # None: the documents have no labels, as for prediction
+    group: str | None = None  # documents of one group stay on one side of a split
+    time: str | None = None  # the latest documents become the validation data
+    labels_separator: str | None = None  # between the labels of one document: "a;b"
+    delimiter: str | None = None  # between the fields of a CSV file; found out when None
+    encoding: str | None = None  # found out when None
+    carry: bool = True  # whether the other columns travel with the document
+
+    def __post_init__(self) -> None:
+        require(self.text != self.label, f"text and label are both in column {self.text!r}")
+        require(
+            self.delimiter is None or len(self.delimiter) == 1,
+            f"delimiter must be one character, got {self.delimiter!r}",
+        )
+        require(self.labels_separator != "", "labels_separator must not be empty")
+        if self.encoding is not None:
+            try:
+                codecs.lookup(self.encoding)
+            except LookupError:
+                raise ConfigError(
+                    f"encoding {self.encoding!r} is unknown; such as utf-8, cp1252, cp949, gb18030"
+                ) from None
+
+    @cached_property
+    def needed(self) -> dict[str, str]:
+        """The columns a file must have, with the option that names each."""
+        options = {
+            self.text: "--text-column",
+            self.label: "--label-column",
+            self.group: "--group-column",
+            self.time: "--time-column",
+        }
+        return {name: option for name, option in options.items() if name is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The values of one row by the names of their columns."""
+
+    line: int
+    values: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """Something that was passed over because it is no row: a blank line, a file of another kind."""
+
+    line: int
+
+
+Found = Row | BadRow | Ignored
+"""What a format finds as it walks through a file."""
+
+
+def require_columns(file: str, names: Sequence[str], columns: Columns) -> None:
+    """Raise ``DataError`` unless the file has each needed column exactly once."""
+    for needed, option in columns.needed.items():
+        count = names.count(needed)
+        if count == 0:
+            raise DataError(f"{file} {_missing(needed, names, option)}")
+        if count > 1:
+            raise DataError(f"{file} has {count} columns named {needed!r}; rename all but one")
+
+
+def to_document(values: Mapping[str, object], columns: Columns) -> Document:
+    """Make a document of a row, or raise ``RowError``; an empty text is a document."""
+    for needed, option in columns.needed.items():
+        if needed not in values:
+            raise RowError("missing column", _missing(needed, list(values), option))
+    text = values[columns.text]
+    if not isinstance(text, str):
+        raise _wrong_text(text, columns.text)
+    label = None
+    if columns.label is not None:
+        label = to_label(values[columns.label], columns.labels_separator)
+    if columns.group is not None and is_missing(values[columns.group]):
+        raise RowError("missing value", f"the group column {columns.group!r} is empty")
+    if columns.time is not None:
+        time_number(values[columns.time])
+    kept = values if columns.carry else [name for name in (columns.group, columns.time) if name]
+    return Document(
+        text,
+        label,
+        {name: values[name] for name in kept if name not in (columns.text, columns.label)},
+    )
+
+
+def _wrong_text(value: object, column: str) -> RowError:
+    if is_missing(value):
+        return RowError("missing text", f"the text in column {column!r} is missing")
+    return RowError(
+        "wrong type", f"the text in column {column!r} is {shown_value(value)}, not a string"
+    )
+
+
+def _missing(needed: str, names: Sequence[str], option: str) -> str:
+    shown = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
+    return f"has no column {needed!r}; it has {shown or 'none'}; use {option}"

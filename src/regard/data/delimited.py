@@ -1,0 +1,197 @@
+"""CSV and its relatives, as programs and people really write them.
+
+Rows are split here rather than by Python's ``csv`` or pyarrow, because neither can do all of:
+say on which line a bad row begins, go on behind it, take NUL characters and fields of any length.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..errors import DataError
+from ..records.reading import BadRow
+from .columns import Columns, Found, Ignored, Row, require_columns
+from .lines import Source
+
+__all__ = ["delimited_rows"]
+
+DELIMITERS = (",", ";", "\t", "|")
+
+_LONGEST_ROW = 1 << 26
+# Possessive, so that a doubled quote is never taken for a closing one on second thoughts.
+_QUOTED = re.compile(r'((?:[^"]++|"")*+)("?)')
+_SEPARATOR_LINE = re.compile(r"sep=(.)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    number: int
+    text: str
+    problem: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    """The fields of one row; ``bad`` says what is wrong with it, if anything is."""
+
+    line: int
+    fields: list[str]
+    bad: BadRow | None
+    quoted: bool  # whether there is a quote in it, so that "" is told from a blank line
+
+
+def delimited_rows(lines: Source, columns: Columns) -> Iterator[Found]:
+    """Walk through the rows below the header, which must name the needed columns."""
+    feed = _Feed(lines)
+    delimiter = columns.delimiter or _delimiter(feed, lines.name, columns)
+    header = _next_record(feed, delimiter, lines.name)
+    if header is None:
+        raise DataError(f"{lines.name} is empty; its first line must name the columns")
+    if header.bad is not None:
+        raise DataError(str(header.bad))
+    written = [name.strip() for name in header.fields]
+    require_columns(lines.name, [name for name in written if name], columns)
+    names = _names(written)
+    while (record := _next_record(feed, delimiter, lines.name)) is not None:
+        if record.bad is not None:
+            yield record.bad
+        elif not any(record.fields) and not (record.quoted and len(names) == 1):
+            yield Ignored(record.line)
+        elif len(record.fields) < len(names) or any(record.fields[len(names) :]):
+            yield BadRow(
+                lines.name,
+                record.line,
+                "wrong number of fields",
+                f"{len(record.fields)} fields where the header has {len(names)}; "
+                f"a text that holds {delimiter!r} must stand in quotes",
+            )
+        else:
+            yield Row(record.line, dict(zip(names, record.fields, strict=False)))
+
+
+class _Feed:
+    """Numbered lines that can be put back."""
+
+    def __init__(self, lines: Source) -> None:
+        self._lines = enumerate(lines, 1)
+        self._waiting: deque[_Line] = deque()
+
+    def take(self) -> _Line | None:
+        if self._waiting:
+            return self._waiting.popleft()
+        for number, (text, problem) in self._lines:
+            return _Line(number, text, problem)
+        return None
+
+    def put_back(self, lines: list[_Line]) -> None:
+        self._waiting.extendleft(reversed(lines))
+
+
+def _delimiter(feed: _Feed, file: str, columns: Columns) -> str:
+    """Choose what parts the fields: Excel's own word, the suffix, or what gives the columns."""
+    first = feed.take()
+    if first is None:
+        return ","
+    said = _SEPARATOR_LINE.fullmatch(first.text.rstrip("\r\n"))
+    if said:
+        return said[1]
+    feed.put_back([first])
+    if file.lower().removesuffix(".gz").endswith((".tsv", ".tab")):
+        return "\t"
+
+    def fitness(delimiter: str) -> tuple[int, int]:
+        fields = _Fields(delimiter)
+        fields.feed(first.text)
+        names = {name.strip() for name in fields.done}
+        return len(columns.needed.keys() & names), len(names)
+
+    return max(DELIMITERS, key=fitness)
+
+
+def _names(header: list[str]) -> list[str]:
+    """The names of the columns, each once; empty ones at the end are left out."""
+    while len(header) > 1 and not header[-1]:
+        header = header[:-1]
+    names: list[str] = []
+    for number, name in enumerate(header, 1):
+        unique = name or f"column {number}"
+        names.append(unique if unique not in names else f"{unique} ({number})")
+    return names
+
+
+def _next_record(feed: _Feed, delimiter: str, file: str) -> _Record | None:
+    """Take the lines of one row; after broken quoting go on with the line below its first."""
+    line = feed.take()
+    if line is None:
+        return None
+    if '"' not in line.text:
+        bad = _undecodable(file, [line])
+        return _Record(line.number, line.text.rstrip("\r\n").split(delimiter), bad, False)
+    fields = _Fields(delimiter)
+    taken = [line]
+    size = len(line.text)
+    while not fields.feed(taken[-1].text):
+        following = feed.take() if size < _LONGEST_ROW else None
+        if following is None:
+            fields.problem = "a quoted field is never closed"
+            break
+        taken.append(following)
+        size += len(following.text)
+    if fields.problem is None:
+        return _Record(line.number, fields.done, _undecodable(file, taken), True)
+    feed.put_back(taken[1:])
+    bad = BadRow(file, line.number, "broken quoting", fields.problem)
+    return _Record(line.number, [], bad, True)
+
+
+def _undecodable(file: str, taken: list[_Line]) -> BadRow | None:
+    for line in taken:
+        if line.problem is not None:
+            return BadRow(file, taken[0].number, "invalid encoding", line.problem)
+    return None
+
+
+class _Fields:
+    """Splits the lines of one row into its fields as RFC 4180 has it."""
+
+    def __init__(self, delimiter: str) -> None:
+        self.done: list[str] = []
+        self.problem: str | None = None
+        self._delimiter = delimiter
+        self._pieces: list[str] | None = None
+
+    def feed(self, line: str) -> bool:
+        """Take a line; return whether the row ends with it."""
+        place = 0
+        end = len(line.rstrip("\r\n"))
+        while True:
+            if self._pieces is None and line.startswith('"', place):
+                self._pieces = []
+                place += 1
+            if self._pieces is None:
+                after = line.find(self._delimiter, place, end)
+                self.done.append(line[place : after if after >= 0 else end])
+                if after < 0:
+                    return True
+                place = after + 1
+                continue
+            quoted = _QUOTED.match(line, place)
+            assert quoted is not None  # it matches the empty text too
+            self._pieces.append(quoted[1].replace('""', '"'))
+            if not quoted[2]:
+                return False
+            self.done.append("".join(self._pieces))
+            self._pieces = None
+            place = quoted.end()
+            if place >= end:
+                return True
+            if line[place] != self._delimiter:
+                behind = line[place : place + 20].rstrip()
+                self.problem = (
+                    f"{behind!r} stands behind a closing quote; write a quote inside quotes twice"
+                )
+                return True
+            place += 1

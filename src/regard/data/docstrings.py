@@ -1,0 +1,126 @@
+"""Labelled documents that every machine already has: the documentation of its Python libraries.
+
+A documentation string is a real, long, multi-sentence English text; its label is the library it
+documents. The source files are parsed, never imported. Words that would give the label away
+(the libraries' own names and nicknames) are masked.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import random
+import re
+import sysconfig
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..text.document import Document
+
+__all__ = ["LIBRARIES", "Library", "collect_docstrings"]
+
+MASK = "library"
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """A library whose documentation is read: its label, and the names that give it away."""
+
+    label: str
+    package: str | None  # None stands for Python's own library
+    names: tuple[str, ...]
+
+
+LIBRARIES = (
+    Library("python", None, ("python", "cpython", "stdlib", "pep", "tcl", "tk", "tkinter", "idle")),
+    Library("numpy", "numpy", ("numpy", "np", "ndarray", "npy", "npz", "f2py", "ufunc", "ufuncs")),
+    Library("scipy", "scipy", ("scipy", "sp", "fitpack", "odrpack")),
+    Library("scikit-learn", "sklearn", ("sklearn", "scikit", "learn", "scikits")),
+    Library("torch", "torch", ("torch", "pytorch", "aten", "torchscript", "dynamo", "inductor")),
+    Library("sympy", "sympy", ("sympy", "sympify", "isympy")),
+    Library("networkx", "networkx", ("networkx", "nx", "nxgraph")),
+)
+
+_SKIPPED_FOLDERS = {
+    "tests",
+    "test",
+    "testing",
+    "site-packages",
+    "__pycache__",
+    "idlelib",
+    "lib2to3",
+}
+_LARGEST_FILE = 2_000_000
+
+
+def collect_docstrings(
+    per_library: int = 800, *, shortest: int = 40, seed: int = 0
+) -> list[Document]:
+    """Read up to ``per_library`` documents of at least ``shortest`` words from each library here.
+
+    Each document carries in ``fields["file"]`` the file it stands in, so that a split can keep
+    the texts of one file together.
+    """
+    masked = _mask_pattern(LIBRARIES)
+    documents: list[Document] = []
+    seen: set[str] = set()
+    for library in LIBRARIES:
+        found = 0
+        for name, text in _texts(library, random.Random(seed)):
+            masked_text = masked.sub(MASK, text)
+            if len(text.split()) < shortest or masked_text in seen:
+                continue
+            seen.add(masked_text)
+            file = f"{library.label}/{name}"
+            documents.append(Document(masked_text, library.label, {"file": file}))
+            found += 1
+            if found == per_library:
+                break
+    random.Random(seed).shuffle(documents)
+    return documents
+
+
+def _texts(library: Library, rng: random.Random) -> Iterator[tuple[str, str]]:
+    """The documentation strings of a library with the files they stand in, file by file."""
+    root = _root(library)
+    if root is None:
+        return
+    files = [
+        path
+        for path in sorted(root.rglob("*.py"))
+        if not _SKIPPED_FOLDERS & set(path.relative_to(root).parts)
+    ]
+    # Shuffled, so that the first few hundred texts come from all over the library.
+    rng.shuffle(files)
+    for path in files:
+        for text in _docstrings(path):
+            yield path.relative_to(root).as_posix(), text
+
+
+def _root(library: Library) -> Path | None:
+    if library.package is None:
+        return Path(sysconfig.get_path("stdlib"))
+    found = importlib.util.find_spec(library.package)
+    return Path(found.origin).parent if found and found.origin else None
+
+
+def _docstrings(path: Path) -> list[str]:
+    try:
+        if path.stat().st_size > _LARGEST_FILE:
+            return []
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # other people's invalid escapes are not our news
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+    except (OSError, SyntaxError, ValueError):
+        return []
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    nodes = [node for node in ast.walk(tree) if isinstance(node, documented)]
+    return [text for node in nodes if (text := ast.get_docstring(node))]
+
+
+def _mask_pattern(libraries: tuple[Library, ...]) -> re.Pattern[str]:
+    names = sorted({name for library in libraries for name in library.names}, key=len, reverse=True)
+    # A name counts wherever it is a word of its own, also between underscores: `torch_function`.
+    return re.compile(rf"(?<![^\W_])(?:{'|'.join(names)})(?![^\W_])", re.IGNORECASE)

@@ -1,0 +1,67 @@
+"""The classes of a data set, and the numbers that stand for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import DataError, suggestion
+from ..text.document import Label
+
+__all__ = ["LabelIndex"]
+
+
+@dataclass(frozen=True)
+class LabelIndex:
+    """The classes in their order; the place of a class is its number."""
+
+    classes: tuple[str | int, ...]
+    multilabel: bool = False
+
+    @classmethod
+    def from_labels(cls, labels: Iterable[Label]) -> LabelIndex:
+        """Sort the labels that occur; whole numbers among texts become texts."""
+        found = list(labels)
+        several = {isinstance(label, tuple) for label in found}
+        if len(several) > 1:
+            raise DataError(
+                "some documents have a list of labels and some a single one; use lists for all"
+            )
+        singles: set[str | int] = set()
+        for label in found:
+            singles.update(label if isinstance(label, tuple) else (label,))
+        if len({isinstance(label, str) for label in singles}) > 1:
+            singles = {str(label) for label in singles}
+        return cls(tuple(sorted(singles)), multilabel=several == {True})  # type: ignore[type-var]
+
+    def __len__(self) -> int:
+        return len(self.classes)
+
+    def number(self, label: str | int) -> int | None:
+        """Return the number of a class, if it is one; the text "3" and the number 3 are alike."""
+        return self._numbers.get(str(label))
+
+    def encode(self, labels: Sequence[Label]) -> NDArray[np.int64] | NDArray[np.float32]:
+        """Return class numbers, (documents,), or ones where several labels hold, (documents, classes)."""
+        if not self.multilabel:
+            return np.array([self._known(label) for label in labels], dtype=np.int64)
+        encoded = np.zeros((len(labels), len(self)), dtype=np.float32)
+        for row, label in zip(encoded, labels, strict=True):
+            for single in label if isinstance(label, tuple) else (label,):
+                row[self._known(single)] = 1
+        return encoded
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {str(label): number for number, label in enumerate(self.classes)}
+
+    def _known(self, label: Label) -> int:
+        number = None if isinstance(label, tuple) else self.number(label)
+        if number is None:
+            known = suggestion(str(label), [str(name) for name in self.classes])
+            raise DataError(f"label {label!r} is none of the classes; {known}")
+        return number

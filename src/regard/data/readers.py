@@ -1,0 +1,205 @@
+"""Files of many kinds, read as a stream of documents; every row that is not read is counted."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Literal
+
+from ..config import require_one_of
+from ..errors import DataError
+from ..records.reading import BadRow, ReadCounts
+from ..text.document import Document
+from .cells import RowError
+from .columns import Columns, Found, Row, to_document
+from .delimited import delimited_rows
+from .folders import folder_rows
+from .jsonlines import json_rows
+from .lines import STANDARD_INPUT, Lines, Resumed, Source
+from .parquet import parquet_rows
+
+__all__ = ["FORMATS", "OnBadRow", "Reader", "read_documents", "read_rows", "read_texts"]
+
+OnBadRow = Literal["stop", "skip"]
+
+_KEPT_EXAMPLES = 100
+_PARQUET = (".parquet", ".pq")
+
+
+def _text_rows(lines: Source, columns: Columns) -> Iterator[Found]:
+    """One text a line; a blank line is an empty text, so that answers stay in step with lines."""
+    if columns.label is not None:
+        raise DataError(
+            f"{lines.name} has no labels: a .txt file is one text a line; "
+            "use CSV, JSON lines, Parquet or a folder for each label"
+        )
+    for number, (text, problem) in enumerate(lines, 1):
+        if problem is not None:
+            yield BadRow(lines.name, number, "invalid encoding", problem)
+        else:
+            yield Row(number, {columns.text: text.rstrip("\r\n")})
+
+
+FORMATS: dict[str, Callable[[Source, Columns], Iterator[Found]]] = {
+    ".csv": delimited_rows,
+    ".tsv": delimited_rows,
+    ".tab": delimited_rows,
+    ".jsonl": json_rows,
+    ".ndjson": json_rows,
+    ".json": json_rows,
+    ".txt": _text_rows,
+}
+"""What reads a text file, by its suffix; each may also be compressed, as in ``.csv.gz``."""
+
+
+class Reader:
+    """The documents of one source, as a stream; each iteration reads it anew.
+
+    ``counts`` says, while and after reading, how many rows became documents and how many did not.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        rows: Callable[[], Iterator[Found]],
+        *,
+        columns: Columns,
+        on_bad_row: OnBadRow,
+        lines: Lines | None = None,
+    ) -> None:
+        require_one_of("on_bad_row", on_bad_row, ("stop", "skip"))
+        self.name = name
+        self.columns = columns
+        self.skipped: list[BadRow] = []  # the first hundred
+        self._rows = rows
+        self._stop = on_bad_row == "stop"
+        self._lines = lines
+        self._reset()
+
+    def __iter__(self) -> Iterator[Document]:
+        self._reset()
+        for found in self._rows():
+            if isinstance(found, Row):
+                try:
+                    document = to_document(found.values, self.columns)
+                except RowError as problem:
+                    self._reject(BadRow(self.name, found.line, problem.fault, problem.reason))
+                    continue
+                self._read += 1
+                self._empty += not document.text.strip()
+                yield document
+            elif isinstance(found, BadRow):
+                self._reject(found)
+            else:
+                self._ignored += 1
+        if self.skipped and not self._read:
+            raise DataError(
+                f"all {self._faults.total():,} rows of {self.name} are bad; first {self.skipped[0]}"
+            )
+
+    @property
+    def counts(self) -> ReadCounts:
+        """What was read so far and what was not."""
+        return ReadCounts(
+            file=self.name,
+            rows=self._read,
+            skipped=tuple(self._faults.most_common()),
+            ignored=self._ignored,
+            empty_texts=self._empty,
+            encoding=self._lines.encoding if self._lines else "utf-8",
+            examples=tuple(self.skipped[:10]),
+        )
+
+    def _reset(self) -> None:
+        self.skipped.clear()
+        self._faults: Counter[str] = Counter()
+        self._read = self._ignored = self._empty = 0
+
+    def _reject(self, row: BadRow) -> None:
+        if self._stop:
+            raise DataError(str(row))
+        self._faults[row.fault] += 1
+        if len(self.skipped) < _KEPT_EXAMPLES:
+            self.skipped.append(row)
+
+
+def read_documents(
+    path: Path | str, columns: Columns | None = None, *, on_bad_row: OnBadRow = "stop"
+) -> Reader:
+    """Read a file, a folder of texts, or with ``-`` standard input."""
+    wanted = columns or Columns()
+    place = Path(path)
+    if str(path) != STANDARD_INPUT and (place.is_dir() or place.suffix.lower() in _PARQUET):
+        whole = folder_rows if place.is_dir() else parquet_rows
+        return Reader(
+            str(path), lambda: whole(place, wanted), columns=wanted, on_bad_row=on_bad_row
+        )
+    rows = _standard_input_rows if str(path) == STANDARD_INPUT else _format(place)
+    lines = Lines(path, wanted.encoding)
+    return Reader(
+        lines.name,
+        lambda: rows(lines, wanted),
+        columns=wanted,
+        on_bad_row=on_bad_row,
+        lines=lines,
+    )
+
+
+def read_rows(
+    rows: Iterable[Mapping[str, object]],
+    columns: Columns | None = None,
+    *,
+    name: str = "rows",
+    on_bad_row: OnBadRow = "stop",
+) -> Reader:
+    """Read Python mappings, each one row; they are counted from 1."""
+    found = lambda: (Row(number, row) for number, row in enumerate(rows, 1))  # noqa: E731
+    return Reader(name, found, columns=columns or Columns(), on_bad_row=on_bad_row)
+
+
+def read_texts(
+    texts: Iterable[object],
+    labels: Iterable[object] | None = None,
+    *,
+    on_bad_row: OnBadRow = "stop",
+) -> Reader:
+    """Read Python strings and as many labels, each a string, a whole number or a list of them."""
+    if isinstance(texts, str | bytes):
+        raise DataError("texts must be a list of strings, got a single one; put it in a list")
+    columns = Columns(label=None if labels is None else "label")
+    return Reader("texts", lambda: _paired(texts, labels), columns=columns, on_bad_row=on_bad_row)
+
+
+def _paired(texts: Iterable[object], labels: Iterable[object] | None) -> Iterator[Found]:
+    if labels is None:
+        yield from (Row(number, {"text": text}) for number, text in enumerate(texts, 1))
+        return
+    nothing = object()
+    pairs = itertools.zip_longest(texts, labels, fillvalue=nothing)
+    for number, (text, label) in enumerate(pairs, 1):
+        if text is nothing or label is nothing:
+            more, fewer = ("labels", "texts") if text is nothing else ("texts", "labels")
+            raise DataError(f"there are more {more} than {fewer}: only {number - 1:,} {fewer}")
+        yield Row(number, {"text": text, "label": label})
+
+
+def _format(path: Path) -> Callable[[Source, Columns], Iterator[Found]]:
+    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
+    if suffix in (".xls", ".xlsx", ".ods"):
+        raise DataError(f"{path} is a spreadsheet; save it as CSV (UTF-8) first")
+    if suffix not in FORMATS:
+        known = ", ".join([*FORMATS, *_PARQUET])
+        raise DataError(f"{path} has a suffix we cannot read; known are {known}, and folders")
+    return FORMATS[suffix]
+
+
+def _standard_input_rows(lines: Source, columns: Columns) -> Iterator[Found]:
+    """JSON lines if the first line begins like an object, else CSV."""
+    rest = iter(lines)
+    first = next(rest, None)
+    if first is None:
+        return iter(())
+    rows = json_rows if first[0].lstrip().startswith("{") else delimited_rows
+    return rows(Resumed(lines.name, first, rest), columns)

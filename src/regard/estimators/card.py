@@ -1,0 +1,69 @@
+"""The model card: what was trained on what, how it scored, and how to use it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+__all__ = ["card"]
+
+
+def card(about: Mapping[str, object]) -> str:
+    """Return the card, as Markdown, of a model described by its ``config.json``."""
+    facts = cast(Mapping[str, object], about["facts"])
+    classes = cast(list[object], about["classes"])
+    lines = [
+        f"# A {about['model']} classifier of {len(classes)} {'labels' if about['multilabel'] else 'classes'}",
+        "",
+        "Trained with [regard](https://pypi.org/project/regard/) "
+        f"{about['version']} on {facts.get('date', 'an unknown day')}.",
+        "",
+        "## Use",
+        "",
+        "```",
+        'regard explain FOLDER --text "..."',
+        "regard predict FOLDER new.csv --out predictions.csv",
+        "```",
+        "",
+        "```python",
+        "from regard import DocumentClassifier",
+        'classifier = DocumentClassifier.load("FOLDER")',
+        "```",
+        "",
+        "## Facts",
+        "",
+        *_table(facts),
+        "",
+        "## Classes",
+        "",
+        ", ".join(_code(name) for name in classes),
+        "",
+        "## Settings",
+        "",
+    ]
+    for part in ("network", "training", "text"):
+        lines += [f"### {part}", "", *_table(cast(Mapping[str, object], about[part])), ""]
+    lines += [
+        "## Mind",
+        "",
+        "The vocabulary of this folder, and every report and explanation made with it, contain words "
+        "of the texts it was trained on or shown. Share them as you would share those texts.",
+        "",
+        "The scores above were measured on validation data that chose the best epoch; measure on data "
+        "that the training never saw with `regard evaluate FOLDER test.csv`.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _table(values: Mapping[str, object]) -> list[str]:
+    rows = [f"| {name.replace('_', ' ')} | {_code(value)} |" for name, value in values.items()]
+    return ["| what | value |", "|---|---|", *rows]
+
+
+def _code(value: object) -> str:
+    """A value as inline code, whatever characters it holds."""
+    text = f"{value:.4g}" if isinstance(value, float) else str(value)
+    text = text.replace("\n", " ").replace("|", "\\|")
+    fence = "``" if "`" in text else "`"
+    return f"{fence}{text}{fence}" if text else "(empty)"

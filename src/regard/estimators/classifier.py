@@ -1,0 +1,316 @@
+"""Train, use, judge and explain a classifier of documents, the scikit-learn way."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+
+from .. import __version__
+from ..config import Plain, require, to_dict
+from ..data.labels import LabelIndex
+from ..data.readers import read_texts
+from ..data.vectors import read_vectors
+from ..errors import DataError, ModelError, NotFittedError
+from ..models.base import Model, ModelConfig
+from ..models.han import HANConfig
+from ..records.evaluation import Evaluation
+from ..records.explanation import Explanation
+from ..records.history import History
+from ..tasks.baselines import MAX_DOCUMENTS, TfidfBaseline
+from ..tasks.calibration import fit_temperature
+from ..tasks.classify import probabilities
+from ..text.document import Document
+from ..text.tokenize import TextConfig
+from ..text.vocab import Vocab
+from ..training.batches import PlannedBatches
+from ..training.checkpoint import Checkpoint
+from ..training.config import TrainingConfig
+from ..training.devices import choose_device
+from ..training.seeds import derived_seed, seeded
+from .evaluating import evaluate
+from .explaining import explain
+from .fitting import FitData, Run, classification_loss, fit_model
+from .folder import Saved, read_folder, write_folder
+from .preparing import FitOptions, Holdout, Prepared, prepare
+from .reading import TextReader, chunks
+from .settings import NestedSettings
+
+__all__ = ["DocumentClassifier"]
+
+
+class DocumentClassifier(ClassifierMixin, NestedSettings):  # type: ignore[misc]
+    """Gives each document a label, says how sure it is, and shows which words decided.
+
+    After ``fit``: ``classes_``, ``vocab_``, ``model_``, ``history_`` (epoch by epoch),
+    ``temperature_`` (fitted on the validation data, so that probabilities mean what they say).
+    Labels may be strings, whole numbers, or for several a document lists of strings.
+    """
+
+    def __init__(
+        self,
+        network: ModelConfig = HANConfig(),  # noqa: B008  (frozen)
+        *,
+        training: TrainingConfig = TrainingConfig(),  # noqa: B008
+        text: TextConfig = TextConfig(),  # noqa: B008
+        validation: float = 0.1,
+        device: str = "auto",
+    ) -> None:
+        self.network = network
+        self.training = training
+        self.text = text
+        self.validation = validation
+        self.device = device
+
+    def fit(
+        self,
+        texts: Iterable[str],
+        labels: Iterable[object],
+        *,
+        validation: tuple[Iterable[str], Iterable[object]] | None = None,
+    ) -> Self:
+        """Train on texts and their labels.
+
+        ``validation`` gives texts and labels to stop early by; without them a share of the
+        training data is held out.
+        """
+        held_out = None if validation is None else read_texts(validation[0], _listed(validation[1]))
+        return self.fit_documents(read_texts(texts, _listed(labels)), held_out)
+
+    def fit_documents(
+        self,
+        documents: Iterable[Document],
+        validation: Iterable[Document] | None = None,
+        *,
+        options: FitOptions = FitOptions(),  # noqa: B008
+    ) -> Self:
+        """Train on a stream of documents, which may be larger than memory."""
+        require(0 <= self.validation < 1, f"validation must be from 0 to below 1, got {self.validation}")
+        device = choose_device(self.device)
+        with _work_folder(options) as folder:
+            data = prepare(
+                documents,
+                validation,
+                folder=folder / "corpus",
+                text=self.text,
+                holdout=Holdout(self.validation, self.training.seed),
+                options=options,
+            )
+            self._adopt(data.labels, data.vocab, device)
+            self.training_places_ = data.training
+            self._start_vectors(data, options)
+            run = Run(self._checkpoint(folder, options), options.observers, options.team)
+            self.history_: History | None = self._train(data, run)
+            self.temperature_ = self._fit_temperature(data)
+        self.facts_: Mapping[str, Plain] = self._facts(data)
+        return self
+
+    def predict_proba(self, texts: Iterable[str]) -> NDArray[np.float64]:
+        """Return the probability of each class of ``classes_``, (texts, classes)."""
+        self._require_fitted()
+        found = [np.zeros((0, len(self.classes_)))]
+        for chunk in chunks(read_texts(texts)):
+            logits, _ = self.reader_.logits(self.model_, [document.text for document in chunk])
+            likely = probabilities(
+                logits.double(), self.labels_.multilabel, temperature=self.temperature_
+            )
+            found.append(likely.numpy())
+        return np.concatenate(found)
+
+    def predict(self, texts: Iterable[str]) -> NDArray[np.generic]:
+        """Return the label of each text; for multi-label data the tuple of all that hold."""
+        return self.labels_from(self.predict_proba(texts))
+
+    def labels_from(self, likely: NDArray[np.float64]) -> NDArray[np.generic]:
+        """Return the labels that these probabilities, (texts, classes), stand for."""
+        self._require_fitted()
+        if not self.labels_.multilabel:
+            return self.classes_[likely.argmax(axis=1)]
+        rows = np.empty(len(likely), dtype=object)
+        for place, row in enumerate(likely):
+            rows[place] = tuple(self.classes_[row > 0.5].tolist())
+        return rows
+
+    def explain(
+        self, texts: str | Sequence[str], *, method: str = "default"
+    ) -> Explanation | list[Explanation]:
+        """Return what decided: for one text its explanation, for several a list of them."""
+        self._require_fitted()
+        if isinstance(texts, str):
+            return explain(self, [texts], method=method)[0]
+        return explain(self, texts, method=method)
+
+    def evaluate(self, documents: Iterable[Document], *, title: str = "") -> Evaluation:
+        """Score the classifier on labelled documents that its training never saw."""
+        self._require_fitted()
+        return evaluate(self, documents, title=title)
+
+    def fit_baseline(self, documents: Iterable[Document]) -> Self:
+        """Fit TF-IDF with logistic regression on what this was trained on, to be shown beside it.
+
+        ``documents`` are those given to ``fit_documents``, read again; what was held out is left
+        out here too.
+        """
+        self._require_fitted()
+        count = len(self.training_places_)
+        draw = np.random.default_rng(self.training.seed)
+        wanted = set(draw.permutation(self.training_places_)[:MAX_DOCUMENTS].tolist())
+        kept = [document for place, document in enumerate(documents) if place in wanted]
+        fitted = TfidfBaseline.fit(
+            [document.text for document in kept],
+            self.labels_.encode([document.label for document in kept]).astype(np.int64),  # type: ignore[misc]
+            class_count=len(self.classes_),
+            seed=self.training.seed,
+        )
+        self.baseline_ = replace(fitted, drawn_from=count)
+        return self
+
+    def save(self, folder: Path | str) -> None:
+        """Write config.json, vocab.txt, weights.safetensors and card.md into ``folder``."""
+        self._require_fitted()
+        saved = Saved(
+            network=self.network,
+            text=self.text,
+            training=self.training,
+            classes=self.labels_.classes,
+            multilabel=self.labels_.multilabel,
+            temperature=self.temperature_,
+            vocab=self.vocab_,
+            weights={name: weight.cpu() for name, weight in self.model_.state_dict().items()},
+            history=self.history_,
+            facts=self.facts_,
+            baseline=self.baseline_,
+        )
+        write_folder(Path(folder), saved)
+
+    @classmethod
+    def load(
+        cls,
+        folder: Path | str,
+        *,
+        device: str = "auto",
+        models: Mapping[str, type[ModelConfig]] | None = None,
+    ) -> Self:
+        """Read a saved folder; ``models`` names networks from outside the package."""
+        saved = read_folder(Path(folder), models)
+        self = cls(saved.network, training=saved.training, text=saved.text, device=device)
+        self._adopt(LabelIndex(saved.classes, saved.multilabel), saved.vocab, choose_device(device))
+        try:
+            self.model_.load_state_dict(dict(saved.weights))
+        except RuntimeError as problem:
+            raise ModelError(
+                f"{folder}: weights.safetensors does not fit config.json; copy or train it again"
+            ) from problem
+        self.model_.eval()
+        self.history_, self.temperature_ = saved.history, saved.temperature
+        self.facts_, self.baseline_ = saved.facts, saved.baseline
+        return self
+
+    def _adopt(self, labels: LabelIndex, vocab: Vocab, device: torch.device) -> None:
+        """Take over classes and words, and build a fresh network for them."""
+        self.labels_ = labels
+        self.classes_ = np.array(labels.classes)
+        self.vocab_ = vocab
+        self.baseline_: TfidfBaseline | None = None
+        with seeded(derived_seed(self.training.seed, "weights")):
+            model = self.network.build(vocab_size=len(vocab), label_count=len(labels))
+        self.model_: Model = model.to(device)
+        self.reader_ = TextReader(vocab, self.text, device)
+
+    def _start_vectors(self, data: Prepared, options: FitOptions) -> None:
+        if options.vectors is None:
+            return
+        found = read_vectors(options.vectors, data.vocab, counts=data.counts)
+        size = self.model_.embedding.embedding_dim
+        if found.matrix.shape[1] != size:
+            raise DataError(
+                f"{options.vectors} has vectors of {found.matrix.shape[1]} numbers, the network of {size}; "
+                f"use --set network.embedding_size={found.matrix.shape[1]}"
+            )
+        self.model_.set_vectors(torch.from_numpy(found.matrix), torch.from_numpy(found.known))
+        self.vector_coverage_ = found.coverage
+
+    def _checkpoint(self, folder: Path, options: FitOptions) -> Checkpoint | None:
+        if options.work is None:
+            return None
+        settings = {
+            **{f"network.{name}": value for name, value in to_dict(self.network).items()},  # type: ignore[arg-type]
+            **{f"text.{name}": value for name, value in to_dict(self.text).items()},
+        }
+        return Checkpoint(folder / "checkpoint", settings, resume=options.resume)
+
+    def _train(self, data: Prepared, run: Run) -> History:
+        batches = self._batches(data, data.training)
+        held_out = self._batches(data, data.validation) if len(data.validation) else None
+        labels = _targets(data)
+        loss = classification_loss(self.training, labels, label_count=len(data.labels))
+        fit_data = FitData(batches, held_out, len(data.labels))
+        return fit_model(self.model_, fit_data, loss=loss, config=self.training, run=run)
+
+    def _batches(self, data: Prepared, indices: NDArray[np.int64]) -> PlannedBatches:
+        return PlannedBatches(data.corpus, self.training, indices=indices)
+
+    def _fit_temperature(self, data: Prepared) -> float:
+        logits, labels = [], []
+        self.model_.eval()
+        device = next(self.model_.parameters()).device
+        with torch.inference_mode():
+            for batch in self._batches(data, data.validation).read(0) if len(data.validation) else ():
+                logits.append(self.model_(batch.to(device)).logits.double().cpu().numpy())
+                labels.append(batch.labels.long().numpy())  # type: ignore[union-attr]
+        return fit_temperature(np.concatenate(logits), np.concatenate(labels)) if logits else 1.0
+
+    def _facts(self, data: Prepared) -> dict[str, Plain]:
+        best = self.history_.best if self.history_ else None
+        return {
+            "date": time.strftime("%Y-%m-%d"),
+            "training_documents": len(data.training),
+            "validation_documents": len(data.validation),
+            "words_in_vocabulary": len(data.vocab),
+            "parameters": sum(weight.numel() for weight in self.model_.parameters()),
+            "best_epoch": best.epoch if best else None,
+            "validation_loss": best.validation_loss if best else None,
+            "validation_accuracy": best.validation_accuracy if best else None,
+            "validation_macro_f1": best.validation_macro_f1 if best else None,
+            "training_seconds": self.history_.seconds if self.history_ else None,
+            "regard": __version__,
+            "torch": str(torch.__version__),
+        }
+
+    def _require_fitted(self) -> None:
+        if not hasattr(self, "model_"):
+            raise NotFittedError("this DocumentClassifier is not fitted yet; call fit or load first")
+
+
+@contextmanager
+def _work_folder(options: FitOptions) -> Iterator[Path]:
+    if options.work is not None:
+        options.work.mkdir(parents=True, exist_ok=True)
+        yield options.work / f"rank-{options.team.rank}" if options.team.size > 1 else options.work
+        return
+    with tempfile.TemporaryDirectory(prefix="regard-") as folder:
+        yield Path(folder)
+
+
+def _listed(labels: Iterable[object]) -> Iterable[object]:
+    """Labels as Python's own values: scikit-learn hands over arrays of numpy's."""
+    return labels.tolist() if hasattr(labels, "tolist") else labels
+
+
+def _targets(data: Prepared) -> NDArray[np.generic]:
+    """The training data's labels, as the loss weighs classes by them."""
+    if not data.labels.multilabel:
+        return data.corpus.targets[data.training]
+    places = data.corpus.class_places(data.training)
+    holds = np.zeros((len(data.training), len(data.labels)), dtype=np.float32)
+    holds[places.documents, places.classes] = 1
+    return holds

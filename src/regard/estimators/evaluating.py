@@ -1,0 +1,141 @@
+"""A fitted classifier and labelled documents to an evaluation, in memory that does not grow with the texts."""
+
+from __future__ import annotations
+
+import heapq
+import time
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import __version__
+from ..errors import DataError
+from ..records.evaluation import DataNotes, Evaluation, ModelFacts
+from ..tasks.metrics import evaluate as score
+from ..tasks.predictions import Answers, Floats, Predictions
+from ..text.document import Document, Label
+from .reading import chunks
+
+if TYPE_CHECKING:
+    from .classifier import DocumentClassifier
+
+__all__ = ["evaluate"]
+
+CHUNK = 4096
+KEPT_TEXTS = 40  # of the surest mistakes; the evaluation shows ten
+
+
+def evaluate(
+    classifier: DocumentClassifier, documents: Iterable[Document], *, title: str = ""
+) -> Evaluation:
+    """Score the classifier beside the baselines it was saved with; the worst mistakes are explained.
+
+    A document whose label the classifier does not know is not scored; the data notes count it.
+    """
+    began = time.perf_counter()
+    tally = _Tally(classifier)
+    for chunk in chunks(documents, CHUNK):
+        tally.add(chunk)
+    found = tally.score()
+    indices = [mistake.index for mistake in found.mistakes]
+    texts = {index: tally.texts[index] for index in indices}
+    explained = dict(zip(indices, classifier.explain(list(texts.values())), strict=True)) if texts else {}
+    facts = ModelFacts(
+        name=classifier.network.name,
+        parameter_count=sum(weight.numel() for weight in classifier.model_.parameters()),
+        vocabulary_size=len(classifier.vocab_),
+        training_documents=_whole(classifier.facts_.get("training_documents")),
+        training_seconds=classifier.history_.seconds if classifier.history_ else None,
+        evaluation_seconds=time.perf_counter() - began,
+        device=str(next(classifier.model_.parameters()).device.type),
+        version=__version__,
+        date=time.strftime("%Y-%m-%d"),
+    )
+    notes = DataNotes(source=title, unknown_label_rows=tally.unknown)
+    return replace(
+        found.with_texts(texts, explained),
+        history=classifier.history_,
+        data=notes,
+        model=facts,
+        title=title,
+    )
+
+
+class _Tally:
+    """What has been read so far: the numbers of every document, the texts of the worst alone."""
+
+    def __init__(self, classifier: DocumentClassifier) -> None:
+        self.classifier = classifier
+        self.texts: dict[int, str] = {}
+        self.unknown = 0
+        self._sureness: dict[int, float] = {}
+        self._count = 0
+        self._labels: list[NDArray[np.generic]] = []
+        self._logits: list[Floats] = []
+        self._lengths: list[NDArray[np.int64]] = []
+        self._baselines: list[tuple[Answers, ...]] = []
+
+    def add(self, chunk: list[Document]) -> None:
+        """Let the model, and the baseline if there is one, answer some documents."""
+        known = [document for document in chunk if self._is_known(document.label)]
+        self.unknown += len(chunk) - len(known)
+        if not known:
+            return
+        classifier = self.classifier
+        texts = [document.text for document in known]
+        labels = classifier.labels_.encode([document.label for document in known])  # type: ignore[misc]
+        logits, lengths = classifier.reader_.logits(classifier.model_, texts)
+        self._labels.append(labels)
+        self._logits.append(logits.double().numpy())
+        self._lengths.append(lengths)
+        if classifier.baseline_ is not None:
+            self._baselines.append(classifier.baseline_.answers(texts))
+        self._keep_worst(texts, self._predictions(labels, self._logits[-1]))
+        self._count += len(texts)
+
+    def score(self) -> Evaluation:
+        """Turn all answers into scores."""
+        if not self._count:
+            raise DataError(
+                "there is nothing to evaluate: no document has a label that the model knows "
+                f"({self.unknown:,} have another one)"
+            )
+        predictions = self._predictions(np.concatenate(self._labels), np.concatenate(self._logits))
+        return score(
+            predictions,
+            temperature=self.classifier.temperature_,
+            lengths=np.concatenate(self._lengths),
+            baselines=self._joined_baselines(),
+        )
+
+    def _predictions(self, labels: NDArray[np.generic], logits: Floats) -> Predictions:
+        return Predictions(self.classifier.labels_.classes, labels.astype(np.int64), logits)
+
+    def _joined_baselines(self) -> list[Answers]:
+        return [
+            replace(parts[0], probabilities=np.concatenate([part.probabilities for part in parts]))
+            for parts in zip(*self._baselines, strict=True)
+        ]
+
+    def _keep_worst(self, texts: list[str], predictions: Predictions) -> None:
+        confidences = predictions.confidences(self.classifier.temperature_)
+        for place in np.flatnonzero(~predictions.correct()).tolist():
+            self.texts[self._count + place] = texts[place]
+            self._sureness[self._count + place] = float(confidences[place])
+        # Equal sureness: the earlier document, as the evaluation orders them.
+        worst = heapq.nsmallest(KEPT_TEXTS, self._sureness, key=lambda index: (-self._sureness[index], index))
+        self.texts = {index: self.texts[index] for index in worst}
+        self._sureness = {index: self._sureness[index] for index in worst}
+
+    def _is_known(self, label: Label | None) -> bool:
+        if label is None:
+            return False
+        singles = label if isinstance(label, tuple) else (label,)
+        return all(self.classifier.labels_.number(single) is not None for single in singles)
+
+
+def _whole(value: object) -> int | None:
+    return value if isinstance(value, int) else None

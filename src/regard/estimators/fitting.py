@@ -1,0 +1,226 @@
+"""Training as a person expects it: validation, early stopping, checkpoints, Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from ..config import Plain
+from ..errors import DataError, TrainingError
+from ..models.base import Model
+from ..records.history import Epoch, History, Stopped
+from ..tasks.classify import ClassificationLoss, balanced_weights
+from ..training.batches import Batches
+from ..training.checkpoint import Checkpoint, fingerprint
+from ..training.config import TrainingConfig
+from ..training.loop import Step, count_steps, train
+from ..training.observers import Observer
+from ..training.running import RunningLoss
+from ..training.snapshot import Snapshot
+from ..training.state import TrainingState
+from ..training.stopping import EarlyStopping
+from ..training.teams import Alone, Team
+from .validation import Scores, validate
+
+__all__ = ["FitData", "Run", "classification_loss", "fit_model"]
+
+
+@dataclass(frozen=True, eq=False)
+class FitData:
+    """What a model learns from, and what is held out to judge it by; never the test data."""
+
+    training: Batches
+    validation: Batches | None
+    label_count: int
+
+    def __post_init__(self) -> None:
+        if self.validation is not None and self.validation.count(0) == 0:
+            raise DataError(
+                "the validation data have no documents; leave them out or hold out more"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What goes with a training and does not change its result."""
+
+    checkpoint: Checkpoint | None = None
+    observers: tuple[Observer, ...] = ()
+    team: Team = field(default_factory=Alone)
+
+
+def fit_model(
+    model: Model,
+    data: FitData,
+    *,
+    loss: ClassificationLoss,
+    config: TrainingConfig,
+    run: Run | None = None,
+) -> History:
+    """Train the model in place, on the device where it is, and leave it with its best weights.
+
+    Without validation data the last weights are the best. Ctrl-C ends the training as if it were
+    done: the history then says ``interrupted``. The random state of the caller is not touched.
+    """
+    return _Fitting(model, data, loss=loss, config=config, run=run or Run()).go()
+
+
+def classification_loss(
+    config: TrainingConfig,
+    counts: NDArray[np.int64],
+    *,
+    document_count: int,
+    multilabel: bool,
+) -> ClassificationLoss:
+    """Make the loss that the settings ask for; ``counts`` are the training documents a class."""
+    weights = None
+    if config.class_weights == "balanced":
+        weights = balanced_weights(counts, document_count=document_count, multilabel=multilabel)
+    return ClassificationLoss(
+        class_weights=weights,
+        label_smoothing=config.label_smoothing,
+        focal=config.focal,
+    )
+
+
+class _Fitting:
+    """One training from its beginning, or from its checkpoint, to its end."""
+
+    def __init__(
+        self,
+        model: Model,
+        data: FitData,
+        *,
+        loss: ClassificationLoss,
+        config: TrainingConfig,
+        run: Run,
+    ) -> None:
+        self.data, self.config, self.run = data, config, run
+        self.state = TrainingState(model, config, steps=count_steps(data.training, config))
+        self.loss = loss.to(self.state.device)
+        self.stopping = EarlyStopping(config)
+        self.running = RunningLoss(self.state.device)
+        self.epochs: list[Epoch] = []
+        self.best: Mapping[str, Tensor] = {}
+        self.fingerprint: Mapping[str, Plain] = {}
+        self._resume()
+        run.team.agree(model)
+
+    def go(self) -> History:
+        """Train to the end, whatever ends it, and leave the model with its best weights."""
+        try:
+            stopped = self._train()
+        except KeyboardInterrupt:
+            stopped = "interrupted"
+        finally:
+            if self.best:
+                self.state.model.load_state_dict(self.best)
+            self.state.model.eval()
+        return self._history(stopped)
+
+    def _train(self) -> Stopped:
+        team = self.run.team
+        steps = train(
+            self.state.model,
+            team.share_batches(self.data.training),
+            loss=team.share_loss(self.loss),
+            config=self.config,
+            state=self.state,
+        )
+        while not self.stopping.exhausted:
+            step = next(steps, None)
+            if step is None:
+                return "finished"
+            self._after(step)
+        return "patience"
+
+    def _after(self, step: Step) -> None:
+        """Do what is to be done between this step and the next."""
+        self.running.add(step)
+        # Asking a GPU for each loss would make it wait; a loss that is lost stays lost.
+        if self.state.device.type == "cpu" or step.ends_epoch or step.step % 50 == 0:
+            self._require_number(self.running.mean, step)
+        for observer in self.run.observers:
+            observer.on_step(step)
+        if step.ends_epoch:
+            self._end_epoch(step)
+        elif self.run.checkpoint is not None and self.run.checkpoint.due:
+            self._save()
+
+    def _end_epoch(self, step: Step) -> None:
+        scores = self._validate()
+        if scores is not None:
+            self._require_number(scores.loss, step)
+        epoch = Epoch(
+            epoch=step.epoch,
+            train_loss=self.running.mean,
+            learning_rate=step.learning_rate,
+            documents=self.running.documents,
+            seconds=self.running.seconds,
+            validation_loss=None if scores is None else scores.loss,
+            validation_accuracy=None if scores is None else scores.accuracy,
+            validation_macro_f1=None if scores is None else scores.macro_f1,
+        )
+        self.epochs.append(epoch)
+        if self.stopping.judge(epoch):
+            weights = self.state.model.state_dict()
+            self.best = {name: weight.clone() for name, weight in weights.items()}
+        self.running = RunningLoss(self.state.device)
+        self._save()
+        for observer in self.run.observers:
+            observer.on_epoch(epoch)
+
+    def _validate(self) -> Scores | None:
+        if self.data.validation is None:
+            return None
+        return validate(
+            self.state.model,
+            self.data.validation,
+            loss=self.loss,
+            label_count=self.data.label_count,
+            team=self.run.team,
+        )
+
+    def _require_number(self, loss: float, step: Step) -> None:
+        if not math.isfinite(loss):
+            raise TrainingError(
+                f"the loss became {loss} in epoch {step.epoch}, step {step.step}, at learning rate "
+                f"{step.learning_rate:g}; try a lower learning_rate or a smaller clip"
+            )
+
+    def _history(self, stopped: Stopped) -> History:
+        best = self.stopping.best_epoch
+        return History(tuple(self.epochs), best, self.config.monitor, stopped)
+
+    def _save(self) -> None:
+        if self.run.checkpoint is None or self.run.team.rank != 0:
+            return
+        history = json.loads(self._history("interrupted").to_json())
+        parts = {
+            "state": self.state.snapshot(),
+            "stopping": self.stopping.snapshot(),
+            "running": self.running.snapshot(),
+            "best": Snapshot(self.best),
+            "fitting": Snapshot(values={"history": history}),
+        }
+        self.run.checkpoint.save(Snapshot.join(parts), self.fingerprint)
+
+    def _resume(self) -> None:
+        if self.run.checkpoint is None:
+            return
+        self.fingerprint = fingerprint(self.state.model, self.data.training, self.config)
+        saved = self.run.checkpoint.load(self.fingerprint)
+        if saved is None:
+            return
+        self.state.restore(saved.under("state"))
+        self.stopping.restore(saved.under("stopping"))
+        self.running.restore(saved.under("running"))
+        self.best = saved.under("best").tensors
+        history = json.dumps(saved.under("fitting").values["history"])
+        self.epochs = list(History.from_json(history).epochs)

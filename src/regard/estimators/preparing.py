@@ -1,0 +1,104 @@
+"""Documents to what a model can be fitted on: a corpus, its two sides, a vocabulary, classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..data.check import check_corpus
+from ..data.columns import Columns
+from ..data.corpus import Corpus
+from ..data.labels import LabelIndex
+from ..data.splits import SplitBy, split_validation
+from ..data.writer import build_corpus
+from ..errors import DataError
+from ..records.check import Check
+from ..text.document import Document
+from ..text.tokenize import TextConfig
+from ..text.vocab import Vocab
+from ..training.observers import Observer
+from ..training.seeds import derived_seed
+from ..training.teams import Alone, Team
+
+__all__ = ["FitOptions", "Prepared", "prepare"]
+
+FEWEST_TO_SPLIT = 20  # documents; with fewer, all are trained on
+
+
+@dataclass(frozen=True, eq=False)
+class FitOptions:
+    """What goes with a fit beside its data and settings."""
+
+    split: SplitBy = "random"
+    columns: Columns = Columns()  # names the group or time column to split by
+    vectors: Path | None = None  # pretrained word vectors
+    work: Path | None = None  # where corpus and checkpoints lie; a temporary folder when None
+    resume: bool = False
+    observers: tuple[Observer, ...] = ()
+    team: Team = Alone()
+    on_check: Callable[[Check], None] | None = None  # sees what was found before training starts
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """Everything a fit needs of its data."""
+
+    corpus: Corpus  # with the vocabulary's ids
+    training: NDArray[np.int64]
+    validation: NDArray[np.int64]  # empty where nothing is held out
+    vocab: Vocab
+    labels: LabelIndex
+    counts: dict[str, int]  # of the training data's words
+
+
+@dataclass(frozen=True, slots=True)
+class Holdout:
+    """How much to hold out, and by which seed."""
+
+    fraction: float
+    seed: int
+
+
+def prepare(
+    documents: Iterable[Document],
+    validation: Iterable[Document] | None,
+    *,
+    folder: Path,
+    text: TextConfig,
+    holdout: Holdout,
+    options: FitOptions,
+) -> Prepared:
+    """Tokenise every document once, hold some out, and build the vocabulary from the others alone."""
+    corpus = build_corpus(documents, folder, text, columns=options.columns, validation=validation)
+    labels = corpus.labels
+    if labels is None:
+        raise DataError("these documents have no labels; training needs a label column")
+    if len(labels) < 2 and not labels.multilabel:
+        raise DataError(
+            f"all {len(corpus):,} documents have the label {labels.classes[0]!r}; training needs at least two"
+            if labels.classes
+            else "there are no documents to train on"
+        )
+    training, held_out = _sides(corpus, holdout, options)
+    counts = corpus.word_counts(training)
+    vocab = Vocab.from_counts(counts, text)
+    if options.on_check is not None:
+        options.on_check(check_corpus(corpus, training=training, validation=held_out))
+    return Prepared(corpus.remapped(vocab), training, held_out, vocab, labels, counts)
+
+
+def _sides(
+    corpus: Corpus, holdout: Holdout, options: FitOptions
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    if len(corpus.parts) > 1:
+        return np.arange(len(corpus.parts[0])), np.asarray(corpus.parts[1], dtype=np.int64)
+    everything = np.arange(len(corpus))
+    if holdout.fraction == 0 or len(corpus) < FEWEST_TO_SPLIT:
+        return everything, everything[:0]
+    seed = derived_seed(holdout.seed, "validation")
+    split = split_validation(corpus, holdout.fraction, seed=seed, by=options.split)
+    return split.training, split.validation

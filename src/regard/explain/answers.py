@@ -1,0 +1,110 @@
+"""What a model answered about a batch: all that a method of explanation starts from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from torch import Tensor
+
+from ..data.batch import Batch
+from ..models.base import Model, Output
+from ..records.explanation import ClassName, Decision, Explanation
+from ..records.weights import Span, Weights
+from ..text.document import Tokens
+from ..text.vocab import UNKNOWN
+
+__all__ = ["Answers", "explanations", "holding", "likeliest", "unread_spans"]
+
+Chosen = tuple[tuple[int, ...], ...]
+"""For each document the numbers of the classes to explain, at least one."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answers:
+    """What a model answered about a batch, and which of its answers to explain.
+
+    ``complete`` holds each text's tokens before any cap; where it is given, what the caps
+    cut off is shown as unread. The true labels are those of the batch.
+    """
+
+    model: Model
+    batch: Batch
+    output: Output
+    probabilities: Tensor  # (documents, classes)
+    classes: tuple[ClassName, ...]
+    chosen: Chosen
+    complete: tuple[Tokens, ...] = ()
+
+
+def likeliest(probabilities: Tensor) -> Chosen:
+    """Choose the likeliest class of each document."""
+    return tuple((best,) for best in probabilities.argmax(-1).tolist())
+
+
+def holding(probabilities: Tensor, threshold: float = 0.5) -> Chosen:
+    """Choose every class at or above the threshold, likeliest first; where there is none, the likeliest."""
+    chosen: list[tuple[int, ...]] = []
+    for row in probabilities.tolist():
+        order = sorted(range(len(row)), key=lambda number: -row[number])
+        above = tuple(number for number in order if row[number] >= threshold)
+        chosen.append(above or (order[0],))
+    return tuple(chosen)
+
+
+def explanations(
+    answers: Answers, method: str, weights: Sequence[Sequence[tuple[Weights, ...]]]
+) -> list[Explanation]:
+    """Put each document's weights, one tuple a chosen class, into the frame all methods share."""
+    probabilities = answers.probabilities.tolist()
+    unknown = _unknown_spans(answers.batch)
+    found: list[Explanation] = []
+    for place, text in enumerate(answers.batch.texts):
+        row = probabilities[place]
+        decisions = tuple(
+            Decision(answers.classes[number], row[number], weights[place][rank])
+            for rank, number in enumerate(answers.chosen[place])
+        )
+        found.append(
+            Explanation(
+                source=text.text,
+                method=method,
+                decisions=decisions,
+                probabilities=tuple(zip(answers.classes, row, strict=True)),
+                unknown=unknown[place],
+                unread=unread_spans(text, answers.complete[place]) if answers.complete else (),
+                true_labels=_true_labels(answers, place),
+            )
+        )
+    return found
+
+
+def unread_spans(read: Tokens, complete: Tokens) -> tuple[Span, ...]:
+    """Where the complete text has tokens that were not read, each run of them as one span."""
+    missing = ~np.isin(complete.spans[:, 0], read.spans[:, 0])
+    edges = np.flatnonzero(np.diff(missing.astype(np.int8), prepend=0, append=0))
+    starts, ends = complete.spans[edges[::2], 0], complete.spans[edges[1::2] - 1, 1]
+    return tuple(zip(starts.tolist(), ends.tolist(), strict=True))
+
+
+def _unknown_spans(batch: Batch) -> list[tuple[Span, ...]]:
+    unknown = (batch.ids.values == UNKNOWN).cpu().numpy()
+    found: list[tuple[Span, ...]] = []
+    first = 0
+    for text in batch.texts:
+        spans = text.spans[unknown[first : first + len(text)]]
+        found.append(tuple((start, end) for start, end in spans.tolist()))
+        first += len(text)
+    return found
+
+
+def _true_labels(answers: Answers, place: int) -> tuple[ClassName, ...] | None:
+    if answers.batch.labels is None:
+        return None
+    label = answers.batch.labels[place]
+    if label.ndim == 0:
+        return (answers.classes[int(label)],)
+    return tuple(
+        name for name, holds in zip(answers.classes, label.tolist(), strict=True) if holds > 0.5
+    )

@@ -1,0 +1,102 @@
+/* A recurrence and the attention over it in one go, for prediction: the states of a block are
+ * used while they are in the cache and never leave it. */
+
+/* What a thread needs: the states of one block in every direction, and a score for each. */
+struct looking {
+    const struct attending *job;
+    struct recurrence recurrence; /* the job's, with the thread's own states */
+    struct pass pass;
+    float *summed; /* (BLOCK_ROWS, attention_step) */
+    float *scores; /* one for each state */
+};
+
+/* Rows of a block lie end to end among its states; returns how many states there are. */
+static int64_t pack_states(struct block *block)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < block->count; i++) {
+        block->states[i] = count;
+        count += block->lengths[i];
+    }
+    return count;
+}
+
+INLINE float score_of(const struct attending *job, const float *summed)
+{
+    vector score = {0};
+    for (int64_t at = 0; at < job->attention_size; at += WIDTH)
+        score += load(job->query + at) * tanh_of(load(summed + at));
+    return sum_lanes(score);
+}
+
+/* score = query . tanh(matrix state + bias), for eight states at a time. */
+static void score_states(const struct looking *looking, int64_t count)
+{
+    const struct attending *job = looking->job;
+    const int64_t size = state_step(&looking->recurrence);
+    const struct span span = {0, 0, size};
+    for (int64_t first = 0; first < count; first += BLOCK_ROWS) {
+        const int64_t rows = count - first < BLOCK_ROWS ? count - first : BLOCK_ROWS;
+        const float *left[BLOCK_ROWS];
+        for (int64_t i = 0; i < BLOCK_ROWS; i++)
+            left[i] = looking->recurrence.states + (first + (i < rows ? i : 0)) * size;
+        const struct product product = {
+            .left = left,
+            .left_step = 1,
+            .right = job->matrix,
+            .right_step = job->attention_step,
+            .spans = &span,
+            .span_count = 1,
+            .start = job->bias,
+            .start_step = 0,
+            .result = looking->summed,
+            .result_step = job->attention_step,
+        };
+        multiply(&product, rows, job->attention_size);
+        for (int64_t i = 0; i < rows; i++)
+            looking->scores[first + i] = score_of(job, looking->summed + i * job->attention_step);
+    }
+}
+
+static void attend_block(struct looking *looking)
+{
+    const struct attending *job = looking->job;
+    const struct block *block = &looking->pass.block;
+    const int64_t size = state_step(&looking->recurrence);
+    const int64_t count = pack_states(&looking->pass.block);
+    for (int64_t direction = 0; direction < looking->recurrence.direction_count; direction++) {
+        looking->pass.direction = direction;
+        forward_block(&looking->pass);
+    }
+    score_states(looking, count);
+    for (int64_t i = 0; i < block->count; i++) {
+        float *weights = job->weights + block->items[i];
+        soften(looking->scores + block->states[i], block->lengths[i], weights);
+        pool_row(looking->recurrence.states + block->states[i] * size, weights, block->lengths[i],
+                 job->pooled + block->rows[i] * size, size);
+    }
+}
+
+static int attend(struct attending *job)
+{
+    struct looking looking = {.job = job, .recurrence = job->recurrence};
+    const struct layout *layout = &job->recurrence.layout;
+    struct block longest = make_block(layout, 0); /* no other block has as many items */
+    const int64_t most = pack_states(&longest);
+    float *buffer = prepare_pass(&looking.pass, &looking.recurrence);
+    float *states = allocate(most * state_step(&looking.recurrence));
+    looking.scores = allocate(most);
+    looking.summed = allocate(BLOCK_ROWS * job->attention_step);
+    looking.recurrence.states = states;
+    const int failed = !buffer || !states || !looking.scores || !looking.summed;
+    for (int64_t task; !failed && (task = take_task(&job->next_task)) < layout->share_count;)
+        for (int64_t n = layout->shares[task]; n < layout->shares[task + 1]; n++) {
+            looking.pass.block = make_block(layout, n);
+            attend_block(&looking);
+        }
+    free(buffer);
+    free(states);
+    free(looking.scores);
+    free(looking.summed);
+    return failed ? OUT_OF_MEMORY : DONE;
+}

@@ -1,0 +1,179 @@
+/* The cells, one item of one row at a time: what happens after the recurrent product.
+ *
+ * Each step is cut into vectors, the last of which overlaps its neighbour (see vectors.h). On
+ * the way back the gates are overwritten by their gradients, so there the operands of the last
+ * vector are read before the first is written.
+ *
+ * What is saved of an item, in parts of hidden_size floats, and what becomes of it:
+ *   RNN   nothing               -> gradient of the sum
+ *   GRU   n, r, z, hidden n     -> gradients of n, r, z for the input; r, z, hidden n for the state
+ *   LSTM  i, f, g, o, memory    -> gradients of i, f, g, o for both; memory stays
+ */
+
+/* Forward: what one row has at one item. */
+struct step {
+    const float *input;         /* (gates * size), the projected item */
+    const float *summed;        /* (gates * size), bias + weights * state before */
+    const float *before;        /* (size), the state before */
+    const float *memory_before; /* (size), LSTM alone */
+    float *memory;
+    float *state; /* (size), the state after */
+    float *saved; /* or NULL */
+};
+
+INLINE void rnn_forward(const struct step *s, int64_t size, int64_t at)
+{
+    (void)size;
+    store(s->state + at, tanh_of(load(s->input + at) + load(s->summed + at)));
+}
+
+INLINE void gru_forward(const struct step *s, int64_t size, int64_t at)
+{
+    vector r = load(s->input + at) + load(s->summed + at);
+    vector z = load(s->input + size + at) + load(s->summed + size + at);
+    vector hidden = load(s->summed + 2 * size + at);
+    two_sigmoids(&r, &z);
+    vector n = tanh_of(load(s->input + 2 * size + at) + r * hidden);
+    store(s->state + at, n + z * (load(s->before + at) - n));
+    if (s->saved) {
+        store(s->saved + at, n);
+        store(s->saved + size + at, r);
+        store(s->saved + 2 * size + at, z);
+        store(s->saved + 3 * size + at, hidden);
+    }
+}
+
+INLINE void lstm_forward(const struct step *s, int64_t size, int64_t at)
+{
+    vector i = load(s->input + at) + load(s->summed + at);
+    vector f = load(s->input + size + at) + load(s->summed + size + at);
+    vector g = load(s->input + 2 * size + at) + load(s->summed + 2 * size + at);
+    vector o = load(s->input + 3 * size + at) + load(s->summed + 3 * size + at);
+    two_sigmoids(&i, &f);
+    g = tanh_of(g);
+    o = sigmoid_of(o);
+    vector memory = f * load(s->memory_before + at) + i * g;
+    store(s->memory + at, memory);
+    store(s->state + at, o * tanh_of(memory));
+    if (s->saved) {
+        store(s->saved + at, i);
+        store(s->saved + size + at, f);
+        store(s->saved + 2 * size + at, g);
+        store(s->saved + 3 * size + at, o);
+        store(s->saved + 4 * size + at, memory);
+    }
+}
+
+static void cell_forward(int64_t gates, const struct step *s, int64_t size)
+{
+    const int64_t last = size - WIDTH;
+#define EVERY_VECTOR(function)                    \
+    for (int64_t at = 0; at < last; at += WIDTH)  \
+        function(s, size, at);                    \
+    function(s, size, last)
+    if (gates == GRU) {
+        EVERY_VECTOR(gru_forward);
+    } else if (gates == LSTM) {
+        EVERY_VECTOR(lstm_forward);
+    } else {
+        EVERY_VECTOR(rnn_forward);
+    }
+#undef EVERY_VECTOR
+}
+
+/* Backward: what one row has at one item. */
+struct back_step {
+    const float *gradient;      /* (size), of the state, from outside */
+    const float *before;        /* (size), the state before */
+    const float *state;         /* (size), the state after, RNN alone */
+    const float *memory_before; /* (size), LSTM alone */
+    float *saved;
+    float *carried;        /* (size), gradient of the state, from the items after */
+    float *carried_memory; /* (size), the same of the memory, LSTM alone */
+};
+
+/* Everything a vector of a cell reads, so that it can be read before a neighbour is written. */
+struct operands {
+    vector gradient, before, memory, carried_memory, gates[4];
+};
+
+INLINE struct operands rnn_operands(const struct back_step *s, int64_t size, int64_t at)
+{
+    (void)size;
+    struct operands o;
+    o.gradient = load(s->gradient + at) + load(s->carried + at);
+    o.gates[0] = load(s->state + at);
+    return o;
+}
+
+INLINE void rnn_backward(const struct back_step *s, int64_t size, int64_t at, struct operands o)
+{
+    (void)size;
+    store(s->saved + at, o.gradient * (1.0f - o.gates[0] * o.gates[0]));
+    store(s->carried + at, splat(0));
+}
+
+INLINE struct operands gru_operands(const struct back_step *s, int64_t size, int64_t at)
+{
+    struct operands o;
+    o.gradient = load(s->gradient + at) + load(s->carried + at);
+    o.before = load(s->before + at);
+    for (int gate = 0; gate < 4; gate++)
+        o.gates[gate] = load(s->saved + gate * size + at);
+    return o;
+}
+
+INLINE void gru_backward(const struct back_step *s, int64_t size, int64_t at, struct operands o)
+{
+    const vector n = o.gates[0], r = o.gates[1], z = o.gates[2], hidden = o.gates[3];
+    const vector to_new = o.gradient * (1.0f - z);
+    const vector n_gradient = to_new * (1.0f - n * n);
+    store(s->saved + at, n_gradient);
+    store(s->saved + size + at, n_gradient * hidden * (r * (1.0f - r)));
+    store(s->saved + 2 * size + at, to_new * z * (o.before - n));
+    store(s->saved + 3 * size + at, n_gradient * r);
+    store(s->carried + at, o.gradient * z);
+}
+
+INLINE struct operands lstm_operands(const struct back_step *s, int64_t size, int64_t at)
+{
+    struct operands o;
+    o.gradient = load(s->gradient + at) + load(s->carried + at);
+    o.before = load(s->memory_before + at);
+    o.memory = load(s->saved + 4 * size + at);
+    o.carried_memory = load(s->carried_memory + at);
+    for (int gate = 0; gate < 4; gate++)
+        o.gates[gate] = load(s->saved + gate * size + at);
+    return o;
+}
+
+INLINE void lstm_backward(const struct back_step *s, int64_t size, int64_t at, struct operands o)
+{
+    const vector i = o.gates[0], f = o.gates[1], g = o.gates[2], out = o.gates[3];
+    const vector shown = tanh_of(o.memory);
+    const vector memory = o.carried_memory + o.gradient * out * (1.0f - shown * shown);
+    store(s->saved + at, memory * g * (i * (1.0f - i)));
+    store(s->saved + size + at, memory * o.before * (f * (1.0f - f)));
+    store(s->saved + 2 * size + at, memory * i * (1.0f - g * g));
+    store(s->saved + 3 * size + at, o.gradient * shown * (out * (1.0f - out)));
+    store(s->carried_memory + at, memory * f);
+    store(s->carried + at, splat(0));
+}
+
+static void cell_backward(int64_t gates, const struct back_step *s, int64_t size)
+{
+    const int64_t last = size - WIDTH;
+#define EVERY_VECTOR(cell)                                               \
+    const struct operands kept = cell##_operands(s, size, last);         \
+    for (int64_t at = 0; at < last; at += WIDTH)                         \
+        cell##_backward(s, size, at, cell##_operands(s, size, at));      \
+    cell##_backward(s, size, last, kept)
+    if (gates == GRU) {
+        EVERY_VECTOR(gru);
+    } else if (gates == LSTM) {
+        EVERY_VECTOR(lstm);
+    } else {
+        EVERY_VECTOR(rnn);
+    }
+#undef EVERY_VECTOR
+}

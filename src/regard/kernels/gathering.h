@@ -1,0 +1,65 @@
+/* The gradient of each distinct row of the projected inputs: a sum over the items that read it.
+ *
+ * Items are added in their own order whoever does it, so the sum has the same bits every time. */
+
+/* The parts of a saved item that are gradients of its input, in the order of the gates. */
+INLINE void take_item(const struct gathering *job, int64_t item, float *sum, int first)
+{
+    const struct recurrence *recurrence = &job->recurrence;
+    const int64_t size = recurrence->hidden_size, width = recurrence->gates * size;
+    for (int64_t direction = 0; direction < recurrence->direction_count; direction++) {
+        const int64_t line = direction * recurrence->layout.item_count + item;
+        const float *saved = recurrence->saved + line * recurrence->saved_step;
+        float *to = sum + direction * width;
+        /* The GRU keeps its third gate first, for the two products' sake. */
+        const int64_t moved = recurrence->gates == GRU ? size : 0, rest = width - moved;
+        if (first) {
+            memcpy(to, saved + moved, sizeof(float) * rest);
+            memcpy(to + rest, saved, sizeof(float) * moved);
+        } else {
+            add_row(to, saved + moved, rest);
+            add_row(to + rest, saved, moved);
+        }
+    }
+}
+
+INLINE void prefetch_item(const struct gathering *job, int64_t item)
+{
+    const struct recurrence *recurrence = &job->recurrence;
+    for (int64_t direction = 0; direction < recurrence->direction_count; direction++) {
+        const int64_t line = direction * recurrence->layout.item_count + item;
+        const float *saved = recurrence->saved + line * recurrence->saved_step;
+        for (int64_t at = 0; at < recurrence->gates * recurrence->hidden_size; at += 16)
+            __builtin_prefetch(saved + at);
+    }
+}
+
+static void gather_row(const struct gathering *job, int64_t row, float *sum, int64_t width)
+{
+    const int64_t first = job->item_order ? job->firsts[row] : row;
+    const int64_t end = job->item_order ? job->firsts[row + 1] : row + 1;
+    if (first == end)
+        memset(sum, 0, sizeof(float) * width);
+    for (int64_t n = first; n < end; n++) {
+        /* The next item may be of the next row, and the last has none after it. */
+        if (job->item_order && n + 1 < job->recurrence.layout.item_count)
+            prefetch_item(job, job->item_order[n + 1]);
+        take_item(job, job->item_order ? job->item_order[n] : n, sum, n == first);
+    }
+}
+
+/* Few rows make a task, as a handful of words may be read by half of the items. */
+#define GATHERED_ROWS 8
+
+static int gather(struct gathering *job)
+{
+    const struct recurrence *recurrence = &job->recurrence;
+    const int64_t width =
+        recurrence->direction_count * recurrence->gates * recurrence->hidden_size;
+    for (int64_t first; (first = take_task(&job->next_task) * GATHERED_ROWS) < job->distinct_count;) {
+        const int64_t left = job->distinct_count - first;
+        for (int64_t row = first; row < first + (left < GATHERED_ROWS ? left : GATHERED_ROWS); row++)
+            gather_row(job, row, job->gradient + row * width, width);
+    }
+    return DONE;
+}

@@ -1,0 +1,159 @@
+"""The jobs of the native kernels: the structs of ``native.h``, field for field."""
+
+from __future__ import annotations
+
+import ctypes
+
+import torch
+from torch import Tensor
+
+from ..ragged import Ragged
+
+__all__ = ["BLOCK_ROWS", "Attending", "Gathering", "Layout", "Pooling", "Recurrence", "padded"]
+
+BLOCK_ROWS = 8
+_LINE = 16  # floats in a cache line
+_MOST_SHARES = 16
+_SHARE_ITEMS = 2048
+
+_number = ctypes.c_int64
+_pointer = ctypes.c_void_p
+
+
+def padded(size: int) -> int:
+    """Return how far apart rows of ``size`` floats should begin.
+
+    Whole cache lines, so that vectors do not straddle two; and an odd number of them, so that
+    a column does not fall into few sets of the cache.
+    """
+    lines = -(-size // _LINE)
+    return (lines | 1) * _LINE
+
+
+class Job(ctypes.Structure):
+    """A struct that keeps alive what it points at."""
+
+    def fill(self, **fields: Tensor | ctypes.Structure | int | None) -> None:
+        """Set fields; a tensor is set as the address of its memory."""
+        for name, value in fields.items():
+            self.__dict__.setdefault("kept", []).append(value)
+            if isinstance(value, Tensor):
+                assert value.is_contiguous() and value.device.type == "cpu", name
+                setattr(self, name, value.data_ptr())
+            else:
+                setattr(self, name, value)
+
+
+class Layout(Job):
+    """Where rows lie, and how their work is shared out, whoever may do it."""
+
+    _fields_ = [
+        ("row_count", _number),
+        ("item_count", _number),
+        ("starts", _pointer),
+        ("order", _pointer),
+        ("share_count", _number),
+        ("shares", _pointer),
+    ]
+
+    @classmethod
+    def by_length(cls, rows: Ragged, most_shares: int = _MOST_SHARES) -> Layout:
+        """Order rows from longest to shortest and share out blocks of them."""
+        lengths, order = rows.lengths.sort(descending=True, stable=True)
+        layout = cls._shared(rows, lengths[::BLOCK_ROWS], most_shares)
+        layout.fill(order=order)
+        return layout
+
+    @classmethod
+    def in_order(cls, rows: Ragged) -> Layout:
+        """Share out single rows as they come."""
+        return cls._shared(rows, rows.lengths, _MOST_SHARES)
+
+    @classmethod
+    def _shared(cls, rows: Ragged, work: Tensor, most_shares: int) -> Layout:
+        starts = rows.offsets.contiguous()
+        item_count = int(starts[-1])
+        # The number of threads plays no part: sums made share by share keep their bits.
+        count = max(1, min(_MOST_SHARES, most_shares, item_count // _SHARE_ITEMS))
+        done = work.cumsum(0)
+        goals = torch.arange(1, count) * int(work.sum()) // count
+        shares = torch.cat([
+            torch.zeros(1, dtype=torch.int64),
+            torch.searchsorted(done, goals),
+            torch.tensor([len(work)]),
+        ])
+        layout = cls()
+        layout.fill(row_count=len(rows), item_count=item_count, starts=starts)
+        layout.fill(share_count=count, shares=shares)
+        return layout
+
+
+class Recurrence(Job):
+    """A recurrence over every row."""
+
+    _fields_ = [
+        ("layout", Layout),
+        ("gates", _number),
+        ("hidden_size", _number),
+        ("direction_count", _number),
+        ("projected", _pointer),
+        ("index", _pointer),
+        ("weights", _pointer),
+        ("biases", _pointer),
+        ("gate_step", _number),
+        ("states", _pointer),
+        ("saved", _pointer),
+        ("saved_step", _number),
+        ("gradient", _pointer),
+        ("weights_back", _pointer),
+        ("hidden_step", _number),
+        ("weights_gradient", _pointer),
+        ("next_task", _number),
+    ]
+
+
+class Gathering(Job):
+    """Sums over the items that read the same row of the projected inputs."""
+
+    _fields_ = [
+        ("recurrence", Recurrence),
+        ("distinct_count", _number),
+        ("item_order", _pointer),
+        ("firsts", _pointer),
+        ("gradient", _pointer),
+        ("next_task", _number),
+    ]
+
+
+class Pooling(Job):
+    """Softmax of scores along each row, and the sum of the items it weights."""
+
+    _fields_ = [
+        ("layout", Layout),
+        ("size", _number),
+        ("scores", _pointer),
+        ("items", _pointer),
+        ("weights", _pointer),
+        ("pooled", _pointer),
+        ("pooled_gradient", _pointer),
+        ("weights_gradient", _pointer),
+        ("scores_gradient", _pointer),
+        ("items_gradient", _pointer),
+        ("next_task", _number),
+    ]
+
+
+class Attending(Job):
+    """A recurrence whose states are only looked at by attention."""
+
+    _fields_ = [
+        ("recurrence", Recurrence),
+        ("attention_size", _number),
+        ("attention_step", _number),
+        ("matrix", _pointer),
+        ("bias", _pointer),
+        ("query", _pointer),
+        ("weights", _pointer),
+        ("pooled", _pointer),
+        ("next_task", _number),
+    ]

@@ -1,0 +1,78 @@
+/* What Python calls: the choice of a version, and the small jobs that need none.
+ *
+ * The library is loaded with ctypes, which lets other Python threads run during a call. It
+ * includes no header of Python's, so one build serves every version of it. */
+#include <string.h>
+
+#include "native.h"
+
+static const struct level *const levels[] = {
+    &level_scalar,
+    &level_base,
+#if HAVE_X86_LEVELS
+    &level_avx2,
+    &level_avx512,
+#endif
+};
+
+int64_t regard_interface(void) { return INTERFACE; }
+
+int64_t regard_level_count(void) { return sizeof levels / sizeof *levels; }
+
+const char *regard_level_name(int64_t level) { return levels[level]->name; }
+
+int64_t regard_level_width(int64_t level) { return levels[level]->width; }
+
+/* Whether this processor has the instructions of a level. */
+int regard_level_works(int64_t level)
+{
+#if HAVE_X86_LEVELS
+    __builtin_cpu_init();
+    if (levels[level] == &level_avx2)
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+               __builtin_cpu_supports("bmi2");
+    if (levels[level] == &level_avx512)
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+               __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
+               __builtin_cpu_supports("bmi2");
+#endif
+    return level < regard_level_count();
+}
+
+int regard_forward(int64_t level, struct recurrence *job) { return levels[level]->forward(job); }
+
+int regard_backward(int64_t level, struct recurrence *job) { return levels[level]->backward(job); }
+
+int regard_gather(int64_t level, struct gathering *job) { return levels[level]->gather(job); }
+
+int regard_attend(int64_t level, struct attending *job) { return levels[level]->attend(job); }
+
+int regard_pool(int64_t level, struct pooling *job) { return levels[level]->pool(job); }
+
+int regard_pool_back(int64_t level, struct pooling *job) { return levels[level]->pool_back(job); }
+
+/* A wrong index must become an error in Python, not a read from anywhere. */
+int regard_check_index(const int64_t *index, int64_t item_count, int64_t distinct_count)
+{
+    for (int64_t item = 0; item < item_count; item++)
+        if (index[item] < 0 || index[item] >= distinct_count)
+            return OUT_OF_RANGE;
+    return DONE;
+}
+
+/* Order the items by the row they read, in one count and one pass; firsts, (distinct + 1),
+ * holds zeros before, and afterwards where the items of each row begin. */
+int regard_group_items(const int64_t *index, int64_t item_count, int64_t distinct_count,
+                       int64_t *item_order, int64_t *firsts)
+{
+    for (int64_t item = 0; item < item_count; item++)
+        firsts[index[item] + 1]++;
+    for (int64_t row = 0; row < distinct_count; row++)
+        firsts[row + 1] += firsts[row];
+    /* Filling moves each beginning to its end, which is the beginning of the next. */
+    for (int64_t item = 0; item < item_count; item++)
+        item_order[firsts[index[item]]++] = item;
+    memmove(firsts + 1, firsts, sizeof *firsts * distinct_count);
+    firsts[0] = 0;
+    return DONE;
+}

@@ -1,0 +1,63 @@
+"""The launches of attention over ragged rows, and their gradients."""
+
+from __future__ import annotations
+
+import torch
+import triton
+from torch import Tensor
+from torch.autograd.function import FunctionCtx, once_differentiable
+
+from .triton_rows import attend, attend_backward
+
+__all__ = ["Attention"]
+
+# Items that a program takes at once; sentences and documents rarely have many more.
+_ITEMS = 32
+
+
+class Attention(torch.autograd.Function):
+    """Softmax along every row, and the sum of the row's values by it."""
+
+    @staticmethod
+    def forward(
+        ctx: FunctionCtx, scores: Tensor, values: Tensor, lengths: Tensor, offsets: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Give the sums, (rows, size), and the weights, (items,)."""
+        size = values.shape[1]
+        pooled = torch.empty(len(lengths), size, device=values.device)
+        weights = torch.empty(len(scores), device=values.device)
+        attend[(len(lengths),)](
+            scores, values, lengths, offsets, pooled, weights, len(scores), size,
+            ITEMS=_ITEMS, TILE=_tile(size),
+        )  # fmt: skip
+        ctx.save_for_backward(values, weights, pooled, lengths, offsets)
+        ctx.set_materialize_grads(False)
+        ctx.dtype = scores.dtype  # type: ignore[attr-defined]
+        return pooled.to(values.dtype), weights
+
+    @staticmethod
+    @once_differentiable
+    def backward(
+        ctx: FunctionCtx, pooled_gradient: Tensor | None, weight_gradient: Tensor | None
+    ) -> tuple[Tensor | None, Tensor | None, None, None]:
+        """Give the gradients of scores and values; either gradient may be absent."""
+        values, weights, pooled, lengths, offsets = ctx.saved_tensors  # type: ignore[attr-defined]
+        if pooled_gradient is None:
+            if weight_gradient is None:
+                return None, None, None, None
+            pooled_gradient = torch.zeros_like(pooled)
+        if weight_gradient is not None:
+            weight_gradient = weight_gradient.contiguous()
+        size = values.shape[1]
+        score_gradient = torch.empty_like(weights, dtype=ctx.dtype)  # type: ignore[attr-defined]
+        value_gradient = torch.empty_like(values)
+        attend_backward[(len(lengths),)](
+            pooled_gradient.contiguous(), weight_gradient, values, weights, pooled, lengths,
+            offsets, score_gradient, value_gradient, len(values), size,
+            ITEMS=_ITEMS, TILE=_tile(size),
+        )  # fmt: skip
+        return score_gradient, value_gradient, None, None
+
+
+def _tile(size: int) -> int:
+    return int(min(128, max(16, triton.next_power_of_2(size))))

@@ -1,0 +1,158 @@
+"""Operations along rows on a GPU: sums of scattered items, and attention with its pooling."""
+
+# A kernel is typed by its arguments when it is compiled, so the checker has nothing to hold on to.
+# mypy: disallow-untyped-defs=False, disallow-untyped-decorators=False
+
+import triton
+import triton.language as tl
+
+__all__ = ["attend", "attend_backward", "gather_sum"]
+
+
+@triton.jit
+def gather_sum(
+    gates, order, bounds, out, plane,
+    BLOCKS: tl.constexpr, GATES: tl.constexpr, SHIFT: tl.constexpr, SIZE: tl.constexpr,
+    SPACING: tl.constexpr, DIRECTIONS: tl.constexpr, MANY: tl.constexpr, FEW: tl.constexpr,
+    TILE: tl.constexpr,
+):  # fmt: skip
+    """Sum the gate gradients of all items that used one row of the projected table.
+
+    ``order`` lists the items row by row and ``bounds`` says where each row's items begin; without
+    them every item has a row of its own. The order of summing depends on nothing but the index,
+    so the same batch gives the same bits.
+    """
+    row = tl.program_id(0).to(tl.int64)
+    direction = tl.program_id(1).to(tl.int64) % DIRECTIONS
+    column = tl.program_id(1) // DIRECTIONS * TILE + tl.arange(0, TILE)
+    unit = column % SPACING
+    mask = (column < GATES * SPACING) & (unit < SIZE)
+    gates += direction * plane * (BLOCKS * SPACING) + column
+    if order is None:
+        total = tl.load(gates + row * (BLOCKS * SPACING), mask=mask, other=0.0)
+    else:
+        begin = tl.load(bounds + row)
+        end = tl.load(bounds + row + 1)
+        # A few words make up most of a text: their thousands of items are taken in large bites.
+        whole = begin + (end - begin) // MANY * MANY
+        total = _sum_items(gates, order, whole, end, mask, BLOCKS * SPACING, FEW, TILE)
+        if whole > begin:
+            total += _sum_items(gates, order, begin, whole, mask, BLOCKS * SPACING, MANY, TILE)
+    # Block b holds the gradient of gate b - SHIFT.
+    gate = (column // SPACING + GATES - SHIFT) % GATES
+    target = ((row * DIRECTIONS + direction) * GATES + gate) * SIZE + unit
+    tl.store(out + target, total, mask=mask)
+
+
+@triton.jit
+def _sum_items(
+    gates, order, begin, end, mask, PITCH: tl.constexpr, COUNT: tl.constexpr, TILE: tl.constexpr
+):
+    totals = tl.zeros((COUNT, TILE), tl.float32)
+    for place in range(begin, end, COUNT):
+        spot = place + tl.arange(0, COUNT)
+        item = tl.load(order + spot, mask=spot < end, other=0).to(tl.int64)[:, None]
+        live = (spot < end)[:, None] & mask[None, :]
+        totals += tl.load(gates[None, :] + item * PITCH, mask=live, other=0.0)
+    return tl.sum(totals, 0)
+
+
+@triton.jit
+def attend(
+    scores, values, lengths, offsets, pooled, weights, item_count, SIZE,
+    ITEMS: tl.constexpr, TILE: tl.constexpr,
+):  # fmt: skip
+    """Turn one row's scores into weights, and sum its values by them."""
+    row = tl.program_id(0).to(tl.int64)
+    start, length = _place(lengths, offsets, row, item_count)
+    peak, total = _peak_and_total(scores, start, length, ITEMS)
+    for first in range(0, SIZE, TILE):
+        column = first + tl.arange(0, TILE)
+        sums = tl.zeros((ITEMS, TILE), tl.float32)
+        for place in range(0, length, ITEMS):
+            spot = place + tl.arange(0, ITEMS)
+            item = start + spot
+            score = tl.load(scores + item, mask=spot < length, other=float("-inf"))
+            weight = tl.exp(score.to(tl.float32) - peak) / total
+            mask = (spot < length)[:, None] & (column < SIZE)[None, :]
+            value = tl.load(values + item[:, None] * SIZE + column[None, :], mask=mask, other=0.0)
+            sums += weight[:, None] * value
+            tl.store(weights + item, weight, mask=(spot < length) & (first == 0))
+        tl.store(pooled + row * SIZE + column, tl.sum(sums, 0), mask=column < SIZE)
+
+
+@triton.jit
+def attend_backward(
+    pooled_gradient, weight_gradient, values, weights, pooled, lengths, offsets,
+    score_gradient, value_gradient, item_count, SIZE,
+    ITEMS: tl.constexpr, TILE: tl.constexpr,
+):  # fmt: skip
+    """Give the gradients of one row's scores and values."""
+    row = tl.program_id(0).to(tl.int64)
+    start, length = _place(lengths, offsets, row, item_count)
+    mean = _mean_gradient(
+        pooled_gradient + row * SIZE, weight_gradient, weights, pooled + row * SIZE,
+        start, length, SIZE, ITEMS, TILE,
+    )  # fmt: skip
+    for place in range(0, length, ITEMS):
+        spot = place + tl.arange(0, ITEMS)
+        item = start + spot
+        weight = tl.load(weights + item, mask=spot < length, other=0.0)
+        gradient = tl.zeros((ITEMS,), tl.float32)
+        if weight_gradient is not None:
+            gradient += tl.load(weight_gradient + item, mask=spot < length, other=0.0)
+        for first in range(0, SIZE, TILE):
+            column = first + tl.arange(0, TILE)
+            mask = (spot < length)[:, None] & (column < SIZE)[None, :]
+            at = item[:, None] * SIZE + column[None, :]
+            down = tl.load(pooled_gradient + row * SIZE + column, mask=column < SIZE, other=0.0)
+            down = down.to(tl.float32)[None, :]
+            gradient += tl.sum(tl.load(values + at, mask=mask, other=0.0) * down, 1)
+            tl.store(value_gradient + at, weight[:, None] * down, mask=mask)
+        tl.store(score_gradient + item, weight * (gradient - mean), mask=spot < length)
+
+
+@triton.jit
+def _place(lengths, offsets, row, item_count):
+    """Say where a row begins and how long it is, without ever leaving the tensors."""
+    start = tl.load(offsets + row)
+    length = tl.load(lengths + row)
+    return start, tl.where(start >= 0, tl.minimum(length, item_count - start), 0)
+
+
+@triton.jit
+def _peak_and_total(scores, start, length, ITEMS: tl.constexpr):
+    """Find a row's own peak, and the sum of the exponentials below it, in one pass."""
+    # Not minus infinity: the difference of two infinities is not a number.
+    peaks = tl.full((ITEMS,), -3.0e38, tl.float32)
+    totals = tl.zeros((ITEMS,), tl.float32)
+    for place in range(0, length, ITEMS):
+        spot = place + tl.arange(0, ITEMS)
+        score = tl.load(scores + start + spot, mask=spot < length, other=float("-inf"))
+        score = score.to(tl.float32)
+        higher = tl.maximum(peaks, score)
+        totals = totals * tl.exp(peaks - higher) + tl.exp(score - higher)
+        peaks = higher
+    peak = tl.max(peaks, 0)
+    return peak, tl.sum(totals * tl.exp(peaks - peak), 0)
+
+
+@triton.jit
+def _mean_gradient(
+    pooled_gradient, weight_gradient, weights, pooled, start, length, SIZE,
+    ITEMS: tl.constexpr, TILE: tl.constexpr,
+):  # fmt: skip
+    """Average a row's weight gradients by its weights, as softmax's own gradient asks."""
+    products = tl.zeros((TILE,), tl.float32)
+    for first in range(0, SIZE, TILE):
+        column = first + tl.arange(0, TILE)
+        down = tl.load(pooled_gradient + column, mask=column < SIZE, other=0.0).to(tl.float32)
+        products += down * tl.load(pooled + column, mask=column < SIZE, other=0.0)
+    mean = tl.sum(products, 0)
+    if weight_gradient is not None:
+        for place in range(0, length, ITEMS):
+            spot = place + tl.arange(0, ITEMS)
+            weight = tl.load(weights + start + spot, mask=spot < length, other=0.0)
+            down = tl.load(weight_gradient + start + spot, mask=spot < length, other=0.0)
+            mean += tl.sum(weight * down, 0)
+    return mean

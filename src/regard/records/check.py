@@ -1,0 +1,164 @@
+"""What the data look like before training: plain data, and lines for a terminal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from .encoding import decode, encode
+from .reading import ReadCounts
+from .truncation import TruncationReport
+
+__all__ = ["ClassSize", "DataCheck", "Lengths", "Overlap"]
+
+_SHOWN_CLASSES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class ClassSize:
+    """How many training and validation documents have one label."""
+
+    label: str
+    training: int
+    validation: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Lengths:
+    """How long things are: so many per cent of them are at most this long."""
+
+    median: int = 0
+    percent_80: int = 0
+    percent_95: int = 0
+    percent_99: int = 0
+    longest: int = 0
+
+    def __str__(self) -> str:
+        return (
+            f"half up to {self.median:,}, 80 % up to {self.percent_80:,}, "
+            f"95 % up to {self.percent_95:,}, 99 % up to {self.percent_99:,}, "
+            f"longest {self.longest:,}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """How many documents of another source are, word for word, training documents too."""
+
+    name: str
+    documents: int
+    shared: int
+
+
+@dataclass(frozen=True, slots=True)
+class DataCheck:
+    """What was found in the data, of the training documents where nothing else is said."""
+
+    documents: int
+    validation_documents: int
+    multilabel: bool
+    classes: tuple[ClassSize, ...]  # none for documents without labels
+    tokens: int
+    distinct_words: int  # in all documents
+    tokens_per_document: Lengths
+    sentences_per_document: Lengths
+    words_per_sentence: Lengths
+    empty_documents: int
+    duplicates: int  # documents whose text occurred before
+    contradictions: int  # texts that occur with different labels
+    overlaps: tuple[Overlap, ...] = ()
+    readings: tuple[ReadCounts, ...] = ()
+    truncation: TruncationReport = TruncationReport()
+    corpus_bytes: int = 0  # on disk
+    memory_bytes: int | None = None  # an estimate for training
+    seconds: float | None = None  # an estimate for training
+
+    @property
+    def skipped_rows(self) -> int:
+        """How many rows of all files were skipped."""
+        return sum(counts.skipped_rows for counts in self.readings)
+
+    @property
+    def rare_classes(self) -> tuple[str, ...]:
+        """The classes of fewer than two training documents, from which nothing can be learned."""
+        return tuple(entry.label for entry in self.classes if entry.training < 2)
+
+    def with_estimates(
+        self, *, memory_bytes: int | None = None, seconds: float | None = None
+    ) -> DataCheck:
+        """The same findings with what training is likely to take."""
+        return replace(self, memory_bytes=memory_bytes, seconds=seconds)
+
+    def to_json(self) -> str:
+        """Return the findings as one JSON object."""
+        return encode(self)
+
+    @classmethod
+    def from_json(cls, text: str) -> DataCheck:
+        """Read what ``to_json`` wrote."""
+        return decode(cls, text)
+
+    def describe(self) -> list[str]:
+        """Return the findings as lines for a terminal, the doubtful ones marked with ``!``."""
+        held_out = f", {self.validation_documents:,} held out" if self.validation_documents else ""
+        return [
+            f"{self.documents:,} training documents{held_out}, {self.tokens:,} words, "
+            f"{self.distinct_words:,} distinct",
+            *self._described_classes(),
+            f"words a document: {self.tokens_per_document}",
+            f"sentences a document: {self.sentences_per_document}",
+            f"words a sentence: {self.words_per_sentence}",
+            *(line for counts in self.readings for line in counts.describe()),
+            *self.truncation.describe(),
+            *(f"! {line}" for line in self._doubts()),
+            *self._described_estimates(),
+        ]
+
+    def _described_classes(self) -> list[str]:
+        if not self.classes:
+            return []
+        largest = sorted(self.classes, key=lambda entry: -entry.training)
+        shown = [f"{entry.label} {entry.training:,}" for entry in largest[:_SHOWN_CLASSES]]
+        more = len(largest) - len(shown)
+        kind = "several a document" if self.multilabel else "one a document"
+        tail = f", and {more:,} more" if more else ""
+        return [f"{len(largest):,} classes, {kind}: {', '.join(shown)}{tail}"]
+
+    def _doubts(self) -> list[str]:
+        found = []
+        if self.empty_documents:
+            found.append(f"{self.empty_documents:,} training documents have no words")
+        if self.duplicates:
+            found.append(f"{self.duplicates:,} training documents repeat an earlier text")
+        if self.contradictions:
+            found.append(f"{self.contradictions:,} texts occur with different labels")
+        for overlap in self.overlaps:
+            if overlap.shared:
+                found.append(
+                    f"{overlap.shared:,} of {overlap.documents:,} {overlap.name} documents are "
+                    "training documents too: scores on them flatter"
+                )
+        if self.rare_classes:
+            names = ", ".join(self.rare_classes[:_SHOWN_CLASSES])
+            found.append(f"classes of fewer than two training documents: {names}")
+        if len(self.classes) == 1:
+            found.append(f"there is one class only, {self.classes[0].label}")
+        return found
+
+    def _described_estimates(self) -> list[str]:
+        parts = []
+        if self.seconds is not None:
+            parts.append(f"about {_duration(self.seconds)}")
+        if self.memory_bytes is not None:
+            parts.append(f"about {_size(self.memory_bytes)} of memory")
+        return [f"training takes {' and '.join(parts)}"] if parts else []
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{seconds / 3600:.1f} h"
+
+
+def _size(count: int) -> str:
+    return f"{count / 2**20:,.0f} MB" if count < 2**30 else f"{count / 2**30:,.1f} GB"

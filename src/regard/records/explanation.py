@@ -1,0 +1,178 @@
+"""What a model decided about one input, and what counted: plain data, no tensors, no model."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import DataError, suggestion
+from .encoding import decode, encode
+from .weights import Span, Weights, importance
+
+__all__ = ["ClassName", "Decision", "Explanation", "Measure", "Piece", "Receipt"]
+
+ClassName = str | int
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A word or sentence as it is written, where it stands, and its weight."""
+
+    text: str
+    span: Span
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One number about an explanation, beside what a random ranking of the pieces gets."""
+
+    name: str
+    value: float
+    random: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """How faithful an explanation was measured to be."""
+
+    verdict: str
+    measures: tuple[Measure, ...]
+    bins: tuple[float, ...] = ()  # the shares of the pieces that were erased
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One thing the model decided: a label, or a word it wrote."""
+
+    label: ClassName
+    probability: float
+    weights: tuple[Weights, ...]
+
+    def level(self, name: str) -> Weights | None:
+        """The weights called ``name``, such as ``"word"`` or ``"sentence"``, if there are any."""
+        return next((weights for weights in self.weights if weights.name == name), None)
+
+    def importance(self, *, length_corrected: bool = False) -> Weights | None:
+        """Each word's share of the document: word weight x sentence weight where both exist."""
+        words, sentences = self.level("word"), self.level("sentence")
+        if words is None or words.by != "sentence":
+            return words
+        if sentences is None:
+            return None
+        return importance(words, sentences, length_corrected=length_corrected)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Explanation:
+    """What a model decided about one input, and what counted. Plain data: save it, send it, draw it."""
+
+    source: str  # the text itself, never altered
+    method: str  # "attention", "erasure", ...
+    decisions: tuple[Decision, ...]  # one a label that was explained, the first the likeliest
+    probabilities: tuple[tuple[ClassName, float], ...] = ()  # of every label
+    unknown: tuple[Span, ...] = ()  # words that are not in the vocabulary
+    unread: tuple[Span, ...] = ()  # what a cap kept from the model
+    true_labels: tuple[ClassName, ...] | None = None  # None: not known
+    erasure: str | None = None  # how pieces were taken away, where the method or the receipt did so
+    receipt: Receipt | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.source, str) or not self.decisions:
+            raise DataError("an explanation needs its source text and at least one decision")
+        size = len(self.source)
+        levels = [weights.pieces for decision in self.decisions for weights in decision.weights]
+        for spans in (self.unknown, self.unread, *levels):
+            for span in spans:
+                if len(span) == 2 and not 0 <= span[0] <= span[1] <= size:
+                    raise DataError(
+                        f"{span[0]}:{span[1]} is no span of a text of {size} characters"
+                    )
+
+    def __repr__(self) -> str:
+        first = self.decisions[0]
+        parts = ", ".join(f"{len(weights)} {weights.name} weights" for weights in first.weights)
+        answer = f"{first.label!r} {first.probability:.3f}"
+        return f"Explanation({answer} by {self.method}, {parts or 'no weights'})"
+
+    @property
+    def label(self) -> ClassName:
+        """The label explained first: the likeliest unless another was asked for."""
+        return self.decisions[0].label
+
+    @property
+    def probability(self) -> float:
+        """How probable the model thinks that label."""
+        return self.decisions[0].probability
+
+    def decision(self, label: ClassName | None = None) -> Decision:
+        """The decision about ``label``, or the first one."""
+        for decision in self.decisions:
+            if label is None or decision.label == label:
+                return decision
+        known = [str(decision.label) for decision in self.decisions]
+        raise DataError(f"label {label!r} was not explained; {suggestion(str(label), known)}")
+
+    def words(self, count: int = 10, *, label: ClassName | None = None) -> list[Piece]:
+        """The heaviest words of the document by their importance, heaviest first."""
+        decision = self.decision(label)
+        return self._heaviest(decision.importance() or decision.level("word"), count)
+
+    def sentences(self, count: int = 3, *, label: ClassName | None = None) -> list[Piece]:
+        """The heaviest sentences, heaviest first; none where the method does not weigh sentences."""
+        return self._heaviest(self.decision(label).level("sentence"), count)
+
+    def _heaviest(self, weights: Weights | None, count: int) -> list[Piece]:
+        if weights is None:
+            return []
+        order = sorted(range(len(weights)), key=lambda place: -weights.values[place])
+        return [self._piece(weights, place) for place in order[:count]]
+
+    def _piece(self, weights: Weights, place: int) -> Piece:
+        start, end = weights.pieces[place]
+        return Piece(self.source[start:end], (start, end), weights.values[place])
+
+    def to_json(self) -> str:
+        """Return the explanation as one line of JSON, from which it can be read back unchanged."""
+        return encode(self)
+
+    @classmethod
+    def from_json(cls, text: str) -> Explanation:
+        """Read what ``to_json`` wrote."""
+        return decode(cls, text)
+
+    # The rest is for a person at a prompt: the record hands itself to a view, imported late,
+    # because views know records and not the other way round.
+
+    def to_html(self, title: str = "Explanation") -> str:
+        """Return a whole HTML page that needs nothing else."""
+        from ..views.html import render
+
+        return render([self], title=title)
+
+    def _repr_html_(self) -> str:
+        from ..views.html import notebook
+
+        return notebook(self)
+
+    def to_text(self, width: int = 80) -> str:
+        """Return the explanation as plain text without colour, for logs and mails."""
+        from ..views.terminal import Terminal, render
+
+        return render(self, Terminal(width=width, depth="none"))
+
+    def show(self) -> None:
+        """Print the explanation, in colour where the terminal can."""
+        from ..views.terminal import Terminal, render
+
+        width = shutil.get_terminal_size().columns
+        print(render(self, Terminal.detect(os.environ, sys.stdout.isatty(), width=width)))
+
+    def write_image(self, path: str | Path) -> None:
+        """Write a picture, PNG or SVG by the name of the file; needs the extra ``plots``."""
+        from ..views.heatmap import write
+
+        write(self, Path(path))

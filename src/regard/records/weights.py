@@ -1,0 +1,129 @@
+"""How much each piece of an input counted: plain data, and what can be read off it."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ..errors import DataError
+
+__all__ = ["Span", "Weights", "importance", "pieces_holding_half", "summed_by"]
+
+Span = tuple[int, int]
+"""Where a piece of a text begins and ends: ``text[start:end]``."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Weights:
+    """How much each piece of the input counted, by one layer or one method.
+
+    ``by`` says what the weights are shares of: with ``"sentence"`` the words of each sentence
+    sum to one, with ``"document"`` all pieces together do. A layer with several hops, or heads,
+    gives one column of values each in ``hops``; ``values`` is then their mean.
+    """
+
+    name: str  # "word", "sentence", "cross", "layer 3"
+    pieces: tuple[tuple[int, ...], ...]  # (start, end) in a text; (left, top, right, bottom) in a picture
+    values: tuple[float, ...]
+    by: str = "document"
+    hops: tuple[tuple[float, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        for values in (self.values, *self.hops):
+            if len(values) != len(self.pieces):
+                raise DataError(
+                    f"{len(values)} {self.name} weights do not fit {len(self.pieces)} pieces"
+                )
+            if not all(map(math.isfinite, values)):
+                raise DataError(
+                    f"some {self.name} weights are not finite numbers; has the model diverged?"
+                )
+
+    def __repr__(self) -> str:
+        hops = f", {len(self.hops)} hops" if self.hops else ""
+        return f"Weights({self.name!r} by {self.by}, {len(self.pieces)} pieces{hops})"
+
+    def __len__(self) -> int:
+        """How many pieces there are."""
+        return len(self.pieces)
+
+    def at_hop(self, hop: int) -> Weights:
+        """The weights of one hop alone."""
+        return replace(self, values=self.hops[hop], hops=())
+
+
+def importance(words: Weights, sentences: Weights, *, length_corrected: bool = False) -> Weights:
+    """Word weight x sentence weight: the share of the document that each word has; sums to one.
+
+    A word of a long sentence must share with many others. ``length_corrected`` multiplies by the
+    number of words in the sentence as well, then makes the sum one again.
+    """
+    homes = _homes(words, sentences)
+    factors = list(sentences.values)
+    if length_corrected:
+        for home, count in enumerate(_counts(homes, len(sentences))):
+            factors[home] *= count
+    values = _products(words.values, homes, factors)
+    hops = tuple(_products(column, homes, factors) for column in words.hops)
+    if sentences.hops:
+        # Hops of words and hops of sentences are not pairs, so only the product of their means is kept.
+        hops = ()
+    if length_corrected:
+        values, hops = _shares(values), tuple(map(_shares, hops))
+    return Weights("importance", words.pieces, values, by="document", hops=hops)
+
+
+def summed_by(words: Weights, sentences: Sequence[Span]) -> Weights:
+    """Add up the weights of the words in each sentence."""
+    frame = Weights("sentence", tuple(sentences), (0.0,) * len(sentences))
+    homes = _homes(words, frame)
+
+    def totals(values: Sequence[float]) -> tuple[float, ...]:
+        found: list[list[float]] = [[] for _ in sentences]
+        for home, value in zip(homes, values, strict=True):
+            found[home].append(value)
+        return tuple(map(math.fsum, found))
+
+    return replace(frame, values=totals(words.values), hops=tuple(map(totals, words.hops)))
+
+
+def pieces_holding_half(values: Sequence[float]) -> int:
+    """How few pieces hold half of all the weight; the sign of a weight does not count."""
+    sizes = sorted(map(abs, values), reverse=True)
+    # A hair less than half, so that two equal pieces need one and not, by rounding, both.
+    wanted, held = math.fsum(sizes) / 2 * (1 - 1e-9), 0.0
+    for count, size in enumerate(sizes):
+        if held >= wanted:
+            return count
+        held += size
+    return len(sizes)
+
+
+def _homes(words: Weights, sentences: Weights) -> list[int]:
+    """The sentence that each word stands in."""
+    starts = [piece[0] for piece in sentences.pieces]
+    homes = [bisect_right(starts, piece[0]) - 1 for piece in words.pieces]
+    for home, piece in zip(homes, words.pieces, strict=True):
+        if home < 0 or piece[1] > sentences.pieces[home][1]:
+            raise DataError(f"the word at {piece[0]}:{piece[1]} stands in no sentence")
+    return homes
+
+
+def _counts(homes: Sequence[int], sentence_count: int) -> list[int]:
+    counts = [0] * sentence_count
+    for home in homes:
+        counts[home] += 1
+    return counts
+
+
+def _products(
+    values: Sequence[float], homes: Sequence[int], factors: Sequence[float]
+) -> tuple[float, ...]:
+    return tuple(value * factors[home] for value, home in zip(values, homes, strict=True))
+
+
+def _shares(values: Sequence[float]) -> tuple[float, ...]:
+    total = math.fsum(values)
+    return tuple(value / total for value in values) if total else tuple(values)

@@ -1,0 +1,226 @@
+"""Plain methods to be measured against: the most frequent class, and TF-IDF with a linear model."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ModelError
+from .predictions import Answers, Floats, Integers, softened
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+
+__all__ = ["MAJORITY", "TFIDF", "TfidfBaseline"]
+
+MAJORITY = "most frequent class"
+TFIDF = "TF-IDF + logistic regression"
+
+MAX_DOCUMENTS = 50_000
+MAX_TERMS = 100_000
+MIN_TERMS = 10_000
+MAX_COEFFICIENTS = 1_000_000  # terms x classes: with many classes fewer terms score no worse
+INVERSE_PENALTY = 10.0
+
+# Scripts without spaces, and Korean: single characters, so that pairs of them are the bigrams.
+_SINGLE = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf"
+    "\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_WORD = rf"[{_SINGLE}]|[^\W{_SINGLE}]+"
+_WEIGHTS_FILE, _TERMS_FILE = "baseline.safetensors", "baseline.txt"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TfidfBaseline:
+    """Logistic regression over TF-IDF of words and word pairs, with the class frequencies.
+
+    It learns from the raw texts and shares nothing with our models but the data.
+    """
+
+    terms: tuple[str, ...]
+    idf: NDArray[np.float32]  # (terms,)
+    coefficients: NDArray[np.float32]  # (classes, terms)
+    intercepts: NDArray[np.float32]  # (classes,)
+    frequencies: NDArray[np.float32]  # (classes,), share of the training documents
+    multilabel: bool
+    trained_on: int  # documents
+    drawn_from: int  # documents
+
+    @classmethod
+    def fit(
+        cls,
+        texts: Sequence[str],
+        labels: Integers,
+        *,
+        class_count: int,
+        seed: int = 0,
+        max_documents: int = MAX_DOCUMENTS,
+    ) -> TfidfBaseline:
+        """Learn from training texts, or from ``max_documents`` drawn from them.
+
+        ``labels`` are class numbers, or for multi-label data zeros and ones (texts, classes).
+        """
+        labels = np.asarray(labels).astype(np.int64)
+        truth = labels if labels.ndim == 2 else np.eye(class_count, dtype=np.int64)[labels]
+        chosen = np.arange(len(texts))
+        if len(texts) > max_documents:
+            drawn = np.random.default_rng(seed).choice(len(texts), max_documents, replace=False)
+            chosen = np.sort(drawn)
+        vectorizer, vectors = _vectorize([texts[index] for index in chosen], class_count)
+        learn = _learn_labels if labels.ndim == 2 else _learn_classes
+        coefficients, intercepts = learn(vectors, truth[chosen])
+        return cls(
+            terms=tuple(vectorizer.get_feature_names_out()) if vectorizer else (),
+            idf=np.asarray(vectorizer.idf_ if vectorizer else [], np.float32),
+            coefficients=coefficients.astype(np.float32),
+            intercepts=intercepts.astype(np.float32),
+            frequencies=(truth.sum(axis=0) / max(len(texts), 1)).astype(np.float32),
+            multilabel=labels.ndim == 2,
+            trained_on=len(chosen),
+            drawn_from=len(texts),
+        )
+
+    def predict_proba(self, texts: Sequence[str]) -> Floats:
+        """Return the probability of each class, (texts, classes)."""
+        logits = np.tile(self.intercepts.astype(np.float64), (len(texts), 1))
+        if self.terms and len(texts):
+            vectorizer = _vectorizer(vocabulary=self.terms)
+            vectorizer.idf_ = self.idf
+            logits += vectorizer.transform(texts) @ self.coefficients.T
+        return softened(logits, multilabel=self.multilabel)
+
+    def answers(self, texts: Sequence[str]) -> tuple[Answers, Answers]:
+        """Return what to put beside a model: these answers, and always the most frequent class."""
+        constant = np.tile(self.frequencies.astype(np.float64), (len(texts), 1))
+        note = f"learned from {self.trained_on:,} training documents"
+        if self.trained_on < self.drawn_from:
+            note += f", drawn from {self.drawn_from:,}"
+        return Answers(TFIDF, self.predict_proba(texts), note), Answers(MAJORITY, constant)
+
+    def save(self, folder: Path) -> None:
+        """Write the two files of the baseline into a model's folder."""
+        from safetensors.numpy import save_file
+
+        arrays = {
+            "idf": self.idf,
+            "coefficients": self.coefficients,
+            "intercepts": self.intercepts,
+            "frequencies": self.frequencies,
+        }
+        facts = {
+            "multilabel": str(int(self.multilabel)),
+            "trained_on": str(self.trained_on),
+            "drawn_from": str(self.drawn_from),
+        }
+        (folder / _TERMS_FILE).write_bytes("\n".join(self.terms).encode())
+        save_file(arrays, folder / _WEIGHTS_FILE, metadata=facts)
+
+    @classmethod
+    def load(cls, folder: Path) -> TfidfBaseline | None:
+        """Read what ``save`` wrote; None where the folder holds no baseline."""
+        from safetensors import SafetensorError, safe_open
+
+        if not (folder / _WEIGHTS_FILE).exists():
+            return None
+        try:
+            with safe_open(folder / _WEIGHTS_FILE, "numpy") as file:
+                facts = {name: int(value) for name, value in file.metadata().items()}
+                arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            text = (folder / _TERMS_FILE).read_bytes().decode()
+            terms = tuple(text.split("\n")) if text else ()
+            if len(terms) != len(arrays["idf"]):
+                raise ValueError(f"{len(terms)} terms for {len(arrays['idf'])} weights")
+            return cls(
+                terms=terms,
+                idf=arrays["idf"],
+                coefficients=arrays["coefficients"],
+                intercepts=arrays["intercepts"],
+                frequencies=arrays["frequencies"],
+                multilabel=bool(facts["multilabel"]),
+                trained_on=facts["trained_on"],
+                drawn_from=facts["drawn_from"],
+            )
+        except (SafetensorError, OSError, ValueError, KeyError) as problem:
+            raise ModelError(
+                f"the TF-IDF baseline in {folder} cannot be read ({problem}); "
+                f"delete {_WEIGHTS_FILE} to go without it, or train again"
+            ) from problem
+
+
+def _vectorizer(
+    *, vocabulary: Sequence[str] | None = None, max_terms: int | None = None
+) -> TfidfVectorizer:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    return TfidfVectorizer(
+        ngram_range=(1, 2),
+        sublinear_tf=True,
+        min_df=2 if vocabulary is None else 1,
+        max_features=max_terms,
+        token_pattern=_WORD,
+        vocabulary=vocabulary,
+        dtype=np.float32,
+    )
+
+
+def _vectorize(texts: Sequence[str], class_count: int) -> tuple[TfidfVectorizer | None, csr_matrix]:
+    """Fit the TF-IDF; without words that occur twice there is none, and the vectors are empty."""
+    from scipy.sparse import csr_matrix
+
+    max_terms = min(MAX_TERMS, max(MIN_TERMS, MAX_COEFFICIENTS // class_count))
+    vectorizer = _vectorizer(max_terms=max_terms)
+    try:
+        return vectorizer, vectorizer.fit_transform(texts)
+    except ValueError:  # scikit-learn's word for a vocabulary that came out empty
+        return None, csr_matrix((len(texts), 0), dtype=np.float32)
+
+
+def _learn_classes(vectors: csr_matrix, truth: Integers) -> tuple[Floats, Floats]:
+    """Learn one class of several; coefficients (classes, terms) and intercepts (classes,)."""
+    counts = truth.sum(axis=0)
+    present = np.flatnonzero(counts)
+    coefficients = np.zeros((truth.shape[1], vectors.shape[1]))
+    intercepts = np.log(np.maximum(counts, 1e-6))
+    if len(present) > 1 and vectors.shape[1]:
+        model = _regression(vectors, truth.argmax(axis=1))
+        weights, biases = model.coef_, model.intercept_
+        if len(present) == 2:  # one row decides between two; the softmax of halves is its sigmoid
+            weights, biases = (
+                np.vstack([-weights, weights]) / 2,
+                np.append(-biases, biases) / 2,
+            )
+        coefficients[present], intercepts[present] = weights, biases
+        intercepts[counts == 0] = biases.min() - 20  # never seen, so never answered
+    return coefficients, intercepts
+
+
+def _learn_labels(vectors: csr_matrix, truth: Integers) -> tuple[Floats, Floats]:
+    """Learn each label on its own; coefficients (classes, terms) and intercepts (classes,)."""
+    counts = truth.sum(axis=0)
+    coefficients = np.zeros((truth.shape[1], vectors.shape[1]))
+    intercepts = np.log(counts + 0.5) - np.log(len(truth) - counts + 0.5)
+    for label in np.flatnonzero((counts > 0) & (counts < len(truth))):
+        if vectors.shape[1]:
+            model = _regression(vectors, truth[:, label])
+            coefficients[label], intercepts[label] = model.coef_[0], model.intercept_[0]
+    return coefficients, intercepts
+
+
+def _regression(vectors: csr_matrix, labels: Integers) -> LogisticRegression:
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LogisticRegression
+
+    with warnings.catch_warnings():
+        # Stopped a little early it is still a fair opponent, and not the user's concern.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = LogisticRegression(C=INVERSE_PENALTY, max_iter=300)
+        return model.fit(vectors, labels)

@@ -1,0 +1,221 @@
+"""Where sentences end, by rules over the kinds of characters.
+
+First what cannot be doubted: a tag that ends a block, a blank line, a line that was not merely
+wrapped, an ideographic full stop. Then the full stop, which may also belong to an abbreviation,
+an initial, an ordinal or a list. Every rule looks a bounded way back and ahead.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .abbreviations import ABBREVIATIONS, BEFORE_NUMBERS, NAMES, OFTEN_LAST, ORDINALS, STARTERS
+from .characters import Kinds, lower_case
+from .korean import ends_korean_sentence
+
+__all__ = ["sentence_ends"]
+
+# Wherever a sentence might end. A pattern takes all that it looks at, but for a bounded rest.
+_PLACE = re.compile(
+    rb"""([.!z]+(?:\ \.(?!\.))*)                        # 1: . ?! ... and . . .
+         ([\"'`)\]m]*(?:\ ?\[1{1,3}\]|\ f+(?=\ ))*)     # 2: what closes: quotes, [17], :-)
+         ([\ \n\f]*)                                    # 3: the gap behind
+      | (o[o!.m]*[\"'`)>m]*)                            # 4: an ideographic full stop
+      | ([\n\f][\ \n\f]*)                               # 5: the end of a line
+      | (\ (?=b|(?:1{1,2}|a)(?:\.\)|[.)])\ ))           # 6: before an item of a list
+      | (k~*(?=\ ))                                     # 7: the end of a Korean word
+      | (f+\ *)                                         # 8: a face
+    """,
+    re.VERBOSE,
+)
+_OPENERS = re.compile(rb"[\"'`(<\[m\-db]{0,8}")
+_LEAD = re.compile(rb"[ \n\f\"'`(<\[m\-db]{0,16}")
+_ITEM = re.compile(rb"(?:1{1,2}|a)(?:\.\)|[.)]) ")
+_BRACKET = re.compile(rb"[<>]")
+_BRACKET_REACH = 40  # how far ahead a title or a quotation may close
+_WORD_REACH = 24  # longer than any word of the lists
+_NARROW, _WIDE = 40, 120  # a line between these lengths may have been wrapped
+
+_NOTHING = frozenset(b" \n\f")
+_IN_WORD = frozenset(b"aAxk1me.")
+_LETTERS = frozenset(b"aAxk")
+_UNSPACED = frozenset(b"ck")
+_FIGURE, _UPPER, _LOWER, _BULLET, _DOT, _MARK = b"1Aab.!"
+
+
+def sentence_ends(text: str, kinds: Kinds) -> list[int]:
+    """The places where a sentence ends, rising; what follows the last is one more sentence."""
+    return _Walk(text, kinds.tobytes()).ends()
+
+
+class _Walk:
+    """One walk through a text, and what the rules may ask of the place it has come to.
+
+    A rule returns where the sentence ends, or 0 where it does not.
+    """
+
+    def __init__(self, text: str, kinds: bytes) -> None:
+        self.text = text
+        self.kinds = kinds
+        self.sentence = 0  # where the current sentence begins
+        self.line = 0  # where the current line begins
+
+    def ends(self) -> list[int]:
+        stop, full, line, item, korean, face = 3, 4, 5, 6, 7, 8
+        rules = {full: self._full, line: self._line, item: self._item, korean: self._korean}
+        rules |= {stop: self._stop, face: self._face}
+        ends = []
+        for place in _PLACE.finditer(self.kinds):
+            end = rules[place.lastindex or stop](place)
+            if end:
+                ends.append(end)
+                self.sentence = place.end()
+            if place.lastindex == line or (place.lastindex == stop and _is_line_end(place[stop])):
+                self.line = place.end()
+        return ends
+
+    def _stop(self, place: re.Match[bytes]) -> int:
+        start, stop = place.span(1)
+        close, gap = place.span(3)
+        if close == gap < len(self.kinds):
+            return close if self._ends_unspaced(start, stop, close) else 0
+        if self._ends_spaced(place):
+            return close
+        return close if _is_line_end(place[3]) and not self._is_wrapped(close, gap) else 0
+
+    def _ends_unspaced(self, start: int, stop: int, close: int) -> bool:
+        """Whether a stop with no space behind ends the sentence: 很好!下次, great.The."""
+        before, after = self.kinds[start - 1] if start else 0, self.kinds[close]
+        single = stop - start == 1
+        if before in _UNSPACED and after in _UNSPACED:
+            return single or self.kinds[start] == _MARK
+        if before != _LOWER or after != _UPPER or stop != close:
+            return False
+        if self.kinds[start] == _MARK:
+            return True
+        following = self._word_after(close)
+        behind = close + len(following)
+        return single and following in STARTERS and self.kinds[behind : behind + 1] == b" "
+
+    def _ends_spaced(self, place: re.Match[bytes]) -> bool:
+        start, stop = place.span(1)
+        close, gap = place.span(3)
+        following = self._opened(gap)
+        after = self.kinds[following] if following < len(self.kinds) else 0
+        if after in b",;:)" or (start and self.kinds[start - 1] in b"([<"):
+            return False
+        if after == _LOWER and (following > gap or close > stop):
+            return False  # "This is great." she said
+        single = stop - start == 1
+        if self.kinds[start] == _MARK:
+            return not (single and after == _LOWER and self._word_before(start) in NAMES)
+        if not single or self.kinds[start] != _DOT:
+            return after != _LOWER  # ...
+        return self._dot_ends(start, following, after)
+
+    def _dot_ends(self, dot: int, following: int, after: int) -> bool:
+        word = self._word_before(dot)
+        first = dot - len(word)
+        is_alone = first == 0 or self.kinds[first - 1] in b" \n\f\"'`(["
+        if not word:
+            return after != _LOWER or is_alone
+        if word in ABBREVIATIONS:
+            return False
+        if word.isdigit():
+            return after != _LOWER and self._number_ends(word, first, following)
+        if after == _FIGURE and word in BEFORE_NUMBERS:
+            return False
+        if (len(word) == 1 and is_alone) or word in OFTEN_LAST or _is_acronym(word):
+            is_item = len(word) == 1 and self._lead() >= first
+            return not is_item and after == _UPPER and self._word_after(following) in STARTERS
+        return after != _LOWER or (len(word) > 2 and word not in BEFORE_NUMBERS)
+
+    def _number_ends(self, word: str, first: int, following: int) -> bool:
+        if len(word) <= 3 and self._lead() >= first:
+            return False  # 1. The first item
+        if len(word) > 2:
+            return True
+        return not {self._word_before(first - 1), self._word_after(following)} & ORDINALS
+
+    def _full(self, place: re.Match[bytes]) -> int:
+        start, end = place.span()
+        if self.kinds[start - 1 : start] == self.kinds[end : end + 1] == b"1":
+            return 0  # ３．２９
+        bracket = _BRACKET.search(self.kinds, end, end + _BRACKET_REACH)
+        is_inside = bracket is not None and bracket[0] == b">"
+        return 0 if is_inside or self.text[end : end + 1] in ("と", "、", "，", ",") else end
+
+    def _line(self, place: re.Match[bytes]) -> int:
+        return 0 if self._is_wrapped(*place.span()) else place.start()
+
+    def _is_wrapped(self, end: int, following: int) -> bool:
+        """Whether a line that ends here goes on in the next, as text of a fixed width does.
+
+        Such a line ends because the next word would not have fitted in the width, which is at
+        least the length of the next line.
+        """
+        kinds, length = self.kinds, end - self.line
+        if kinds.count(b"\n", end, following) != 1 or kinds.find(b"\f", end, following) >= 0:
+            return False
+        if not _NARROW <= length <= _WIDE or following == len(kinds) or kinds[following] in b"b-d":
+            return False
+        if _ITEM.match(kinds, following):
+            return False
+        next_line = _distance(kinds, b"\n", following, _WIDE + 1)
+        next_word = _distance(kinds, b" ", following, _NARROW)
+        return kinds[following] == _LOWER or length + 1 + next_word >= next_line
+
+    def _item(self, place: re.Match[bytes]) -> int:
+        lead = self._lead()
+        is_bullet = self.kinds[place.end()] == _BULLET
+        # A number is an item only in a list, which the sentence shows by beginning with one.
+        is_end = place.end() > lead and (is_bullet or _ITEM.match(self.kinds, lead))
+        return place.start() if is_end else 0
+
+    def _korean(self, place: re.Match[bytes]) -> int:
+        last, end = place.span()
+        ending = self.text[max(self.sentence, last - 1) : last + 1]
+        is_end = end - last > 1 or ends_korean_sentence(ending, self.text[end + 1 : end + 2])
+        return end if is_end else 0
+
+    def _face(self, place: re.Match[bytes]) -> int:
+        start, end = place.span()
+        is_end = self.kinds[end - 1] in _NOTHING and self.kinds[end : end + 1] == b"A"
+        return start + len(place[0].rstrip()) if is_end else 0
+
+    def _lead(self) -> int:
+        """Where the first word of the current sentence begins."""
+        found = _LEAD.match(self.kinds, self.sentence)
+        return found.end() if found else self.sentence
+
+    def _opened(self, place: int) -> int:
+        """Where the quotation marks and brackets that open at ``place`` are over."""
+        found = _OPENERS.match(self.kinds, place)
+        return found.end() if found else place
+
+    def _word_before(self, end: int) -> str:
+        start, lowest = end, max(self.sentence, end - _WORD_REACH)
+        while start > lowest and self.kinds[start - 1] in _IN_WORD:
+            start -= 1
+        return lower_case(self.text[start:end])
+
+    def _word_after(self, start: int) -> str:
+        end, highest = start, min(len(self.kinds), start + _WORD_REACH)
+        while end < highest and self.kinds[end] in _LETTERS:
+            end += 1
+        return lower_case(self.text[start:end])
+
+
+def _is_line_end(gap: bytes) -> bool:
+    return b"\n" in gap or b"\f" in gap
+
+
+def _is_acronym(word: str) -> bool:
+    """Whether it looks like u.s.a, p.m or ph.d."""
+    return "." in word and all(part.isalpha() and len(part) <= 3 for part in word.split("."))
+
+
+def _distance(kinds: bytes, kind: bytes, start: int, reach: int) -> int:
+    """How far ahead the next ``kind`` is, or the text's end, but not farther than ``reach``."""
+    found = kinds.find(kind, start, start + reach)
+    return (found if found >= 0 else min(len(kinds), start + reach)) - start

@@ -1,0 +1,68 @@
+"""From a text to its tokens: sentences and words together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.config import require, require_one_of
+
+from .characters import kinds_of
+from .dictionary import dictionary_joins
+from .document import Tokens
+from .markup import mask_markup
+from .sentences import sentence_ends
+from .words import word_spans
+
+__all__ = ["TextConfig", "tokenize"]
+
+
+@dataclass(frozen=True)
+class TextConfig:
+    """How texts become tokens and tokens become ids."""
+
+    lowercase: bool = True
+    """The vocabulary sees words in lower case; the text itself is never altered."""
+    min_count: int = 2
+    """A word that the training texts hold fewer times is out of the vocabulary."""
+    max_size: int | None = None
+    """At most so many words, the most frequent ones; padding and out-of-vocabulary not counted."""
+    max_sentences: int | None = None
+    """At most so many sentences of a document; what is cut is reported."""
+    max_words: int | None = None
+    """At most so many words of a sentence; what is cut is reported."""
+    cjk: Literal["characters", "icu"] = "characters"
+    """Scripts without spaces: one token a character, or words from ICU's dictionaries."""
+
+    def __post_init__(self) -> None:
+        require_one_of("cjk", self.cjk, ("characters", "icu"))
+        for name in ("min_count", "max_size", "max_sentences", "max_words"):
+            value: int | None = getattr(self, name)
+            require(value is None or value >= 1, f"{name} must be at least 1, got {value}")
+
+
+_DEFAULT = TextConfig()
+
+
+def tokenize(text: str, config: TextConfig = _DEFAULT) -> Tokens:
+    """Find the words of ``text``, sentence by sentence; nothing is cut or altered.
+
+    Tags are passed over, punctuation is kept. A text without words has no sentences.
+    """
+    kinds = kinds_of(text)
+    mask_markup(text, kinds)
+    joined = dictionary_joins(text, kinds) if config.cjk == "icu" else None
+    spans = word_spans(kinds, joined)
+    return Tokens(text, spans, _per_sentence(spans, sentence_ends(text, kinds)))
+
+
+def _per_sentence(spans: NDArray[np.int32], ends: list[int]) -> NDArray[np.int32]:
+    """How many tokens begin before each end and after the one before; none has zero."""
+    edges = np.zeros(len(ends) + 2, np.int32)
+    edges[1:-1] = np.searchsorted(spans[:, 0], ends)
+    edges[-1] = len(spans)
+    counts = edges[1:] - edges[:-1]
+    return counts[counts > 0]

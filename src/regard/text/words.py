@@ -1,0 +1,112 @@
+"""Where words begin and end, by rules over the kinds of characters.
+
+Whether a character goes on with the token before it depends on the two of them, at most two
+more on either side, and for marks on the character they stand on. So one pass suffices.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .characters import Kinds
+
+__all__ = ["word_spans"]
+
+_REACH = 2  # how far to either side a rule looks
+
+
+def _flags(kinds: bytes) -> NDArray[np.bool_]:
+    """For every kind whether it is one of ``kinds``, (256,)."""
+    flags = np.zeros(256, np.bool_)
+    flags[list(kinds)] = True
+    return flags
+
+
+def _joins() -> NDArray[np.bool_]:
+    """For every pair of kinds whether the second goes on with the first, (65536,)."""
+    joins = np.zeros((256, 256), np.bool_)
+    joins[np.ix_(list(b"aAxk1"), list(b"aAxk1"))] = True
+    for kind in b".!z'`-d*=~+#^$uf":  # "...", "!?!", "--", "''", addresses and faces
+        joins[kind, kind] = True
+    return joins.ravel()
+
+
+_JOINS = _joins()
+_IS_NOTHING = _flags(b" \n\f")
+_IS_MARK = _flags(b"mj")
+_IS_MIDDLE = _flags(b"'.,:")
+_IS_WORD = _flags(b"aAxk1")
+_IS_LETTER = _flags(b"aAx")
+_TAKES_APOSTROPHE = _flags(b"aAx1")  # Hangul does not: what looks like one is a quotation mark
+
+
+def word_spans(kinds: Kinds, joined: NDArray[np.intp] | None = None) -> NDArray[np.int32]:
+    """Where each token begins and ends, (tokens, 2).
+
+    ``joined`` are places of further characters that go on with the token before them, as a
+    dictionary has it for scripts without spaces.
+    """
+    written = np.full(len(kinds) + 2 * _REACH, ord(" "), np.uint8)
+    written[_REACH : len(kinds) + _REACH] = kinds
+    marks = np.flatnonzero(_IS_MARK[written])
+    bases = _with_bases(written) if len(marks) else written.copy()
+    _join_middles(bases)
+    pairs = bases[:-1].astype(np.uint16) << 8
+    pairs |= bases[1:]
+    goes_on = _JOINS[pairs]  # goes_on[n]: character n + 1 belongs to the token of character n
+    if len(marks):
+        _join_marks(written, marks, goes_on)
+    _join_flags(written, goes_on)
+    if joined is not None:
+        goes_on[joined + _REACH - 1] = True
+    nothing = _IS_NOTHING[bases]
+    starts = np.flatnonzero(~(goes_on | nothing[1:]))
+    ends = np.flatnonzero(~(goes_on | nothing[:-1]))
+    spans = np.empty((len(starts), 2), np.int32)
+    spans[:, 0] = starts
+    spans[:, 1] = ends
+    spans -= _REACH - 1
+    return spans
+
+
+def _with_bases(written: Kinds) -> Kinds:
+    """The kinds, each mark replaced by the kind it stands on; one that stands on nothing is a letter."""
+    is_mark = _IS_MARK[written]
+    is_first = is_mark & np.concatenate(([True], _IS_NOTHING[written[:-1]]))
+    places = np.where(is_mark & ~is_first, 0, np.arange(len(written)))
+    return np.where(is_first, np.uint8(ord("x")), written)[np.maximum.accumulate(places)]
+
+
+def _join_middles(bases: Kinds) -> None:
+    """Make letters of the signs inside don't, 1,234.56, 10:30, 8/10 and U.S.A."""
+    at = np.flatnonzero(_IS_MIDDLE[bases])
+    if not len(at):
+        return
+    middle, before, after = bases[at], bases[at - 1], bases[at + 1]
+    figures = (before == ord("1")) & (after == ord("1"))
+    words = _TAKES_APOSTROPHE[before] & _TAKES_APOSTROPHE[after]
+    joined = np.where(middle == ord("'"), words, figures)
+    initials = (middle == ord(".")) & _IS_LETTER[before] & _IS_LETTER[after]
+    initials &= ~(_IS_WORD[bases[at - 2]] | _IS_WORD[bases[at + 2]])
+    last = at[initials] + 2  # the dot after the second letter, if there is one
+    last = last[(bases[last] == ord(".")) & (bases[np.minimum(last + 1, len(bases) - 1)] != ord("."))]
+    bases[at[joined | initials]] = ord("x")
+    bases[last] = ord("x")
+
+
+def _join_marks(written: Kinds, marks: NDArray[np.intp], goes_on: NDArray[np.bool_]) -> None:
+    goes_on[marks - 1] = ~_IS_NOTHING[written[marks - 1]]
+    joiners = marks[written[marks] == ord("j")]
+    goes_on[joiners] |= written[joiners + 1] == ord("e")
+
+
+def _join_flags(written: Kinds, goes_on: NDArray[np.bool_]) -> None:
+    """Join regional indicators two by two."""
+    at = np.flatnonzero(written == ord("r"))
+    if not len(at):
+        return
+    order = np.arange(len(at))
+    is_first = np.concatenate(([True], np.diff(at) != 1))
+    since_first = order - np.maximum.accumulate(np.where(is_first, order, 0))
+    goes_on[at[since_first % 2 == 1] - 1] = True

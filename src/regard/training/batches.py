@@ -1,0 +1,100 @@
+"""Which batches an epoch has: what the loop asks for, planned by the seed of the settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from ..data.batch import Batch
+from ..data.batches import plan_batches, split_by_rank
+from ..ragged import Ragged
+from .config import TrainingConfig
+from .seeds import derived_seed
+
+__all__ = ["Batches", "PlannedBatches", "Source"]
+
+
+class Batches(Protocol):
+    """The batches of every epoch: asked twice for an epoch, it gives the same ones again."""
+
+    def count(self, epoch: int) -> int:
+        """How many batches the epoch has."""
+        ...
+
+    def read(self, epoch: int, start: int = 0) -> Iterator[Batch]:
+        """Give the batches of the epoch, without the first ``start``."""
+        ...
+
+    def share(self, rank: int, size: int) -> Batches:
+        """The same batches, each cut down to one process's share of it, which may be empty."""
+        ...
+
+
+class Source(Protocol):
+    """Encoded documents, such as a ``Corpus``."""
+
+    @property
+    def lengths(self) -> NDArray[np.integer]:
+        """How many tokens each document has."""
+        ...
+
+    def batch(self, indices: NDArray[np.int64]) -> Batch:
+        """Put some documents into one batch."""
+        ...
+
+
+class PlannedBatches:
+    """Batches of some documents of a source, shuffled and grouped by length as the settings say."""
+
+    def __init__(
+        self,
+        source: Source,
+        config: TrainingConfig,
+        *,
+        indices: NDArray[np.int64] | None = None,
+        rank: int = 0,
+        size: int = 1,
+    ) -> None:
+        self._source = source
+        self._config = config
+        self._indices = np.arange(len(source.lengths)) if indices is None else np.asarray(indices)
+        self._rank, self._size = rank, size
+        self._planned: tuple[int, list[NDArray[np.int64]]] | None = None
+
+    def count(self, epoch: int) -> int:
+        """How many batches the epoch has."""
+        return len(self._plan(epoch))
+
+    def read(self, epoch: int, start: int = 0) -> Iterator[Batch]:
+        """Give the batches of the epoch, without the first ``start``."""
+        for places in self._plan(epoch)[start:]:
+            mine = split_by_rank(places, rank=self._rank, world=self._size) if self._size > 1 else places
+            yield self._source.batch(self._indices[mine]) if len(mine) else _empty_batch()
+
+    def share(self, rank: int, size: int) -> PlannedBatches:
+        """The same batches, each cut down to one process's share of it, which may be empty."""
+        return PlannedBatches(
+            self._source, self._config, indices=self._indices, rank=rank, size=size
+        )
+
+    def _plan(self, epoch: int) -> list[NDArray[np.int64]]:
+        # Kept, since an epoch is planned twice in a row: to count its batches and to read them.
+        if self._planned is None or self._planned[0] != epoch:
+            plan = plan_batches(
+                self._source.lengths[self._indices],
+                batch_size=self._config.batch_size,
+                batch_tokens=self._config.batch_tokens,
+                seed=derived_seed(self._config.seed, "order"),
+                epoch=epoch,
+            )
+            self._planned = (epoch, plan)
+        return self._planned[1]
+
+
+def _empty_batch() -> Batch:
+    nothing = torch.zeros(0, dtype=torch.int64)
+    return Batch(Ragged(nothing, nothing), nothing)

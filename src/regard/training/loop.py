@@ -1,0 +1,122 @@
+"""The training loop: a generator that yields after each step."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from ..data.batch import Batch
+from ..errors import DataError
+from ..models.base import Model
+from ..tasks.loss import Loss
+from .batches import Batches
+from .config import TrainingConfig
+from .optimizers import clip_gradients
+from .seeds import derived_seed, seeded
+from .state import TrainingState
+
+__all__ = ["LossFunction", "Step", "count_steps", "train"]
+
+LossFunction = Callable[[Model, Batch], Loss]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """One step of a training. All numbers count from one; documents and tokens are its batch's."""
+
+    epoch: int
+    batch: int  # in its epoch
+    batches: int  # in this epoch
+    step: int  # since the beginning
+    steps: int  # in all epochs together
+    result: Loss
+    gradient_norm: Tensor  # (), before it was clipped
+    learning_rate: float
+    documents: int
+    tokens: int
+    seconds: float
+
+    @property
+    def loss(self) -> float:
+        """The mean loss of the batch, penalty included; on a GPU this waits for the step to end."""
+        return float(self.result.mean)
+
+    @property
+    def penalty(self) -> float:
+        """The part of the loss that the model itself adds; on a GPU this waits too."""
+        return float(self.result.penalty / self.result.documents)
+
+    @property
+    def ends_epoch(self) -> bool:
+        """Whether this was the last batch of its epoch."""
+        return self.batch == self.batches
+
+
+def train(
+    model: Model,
+    batches: Batches,
+    *,
+    loss: LossFunction,
+    config: TrainingConfig,
+    state: TrainingState | None = None,
+) -> Iterator[Step]:
+    """Train the model in place, and yield each step once it is taken; to stop early, stop asking.
+
+    With a ``state`` the training goes on from there. Between two steps the caller may do what it
+    likes with the model: dropout is drawn from the settings' seed and the number of the step.
+    """
+    if state is None:
+        state = TrainingState(model, config, steps=count_steps(batches, config))
+    while state.epoch < config.epochs:
+        epoch, count = state.epoch, batches.count(state.epoch)
+        began = time.perf_counter()
+        for batch in batches.read(epoch, state.batch):
+            place, rate = state.batch + 1, state.learning_rate
+            result, norm = _learn(state, batch, loss=loss, config=config)
+            state.advance(count)
+            yield Step(
+                epoch=epoch + 1,
+                batch=place,
+                batches=count,
+                step=state.step,
+                steps=state.steps,
+                result=result,
+                gradient_norm=norm,
+                learning_rate=rate,
+                documents=len(batch),
+                tokens=batch.ids.values.shape[0],
+                seconds=time.perf_counter() - began,
+            )
+            # What the caller did with the step is not part of the next one's time.
+            began = time.perf_counter()
+        if state.epoch == epoch:
+            raise DataError(f"epoch {epoch + 1} was to have {count} batches, got {state.batch}")
+
+
+def count_steps(batches: Batches, config: TrainingConfig) -> int:
+    """Return how many steps all epochs have together."""
+    steps = sum(batches.count(epoch) for epoch in range(config.epochs))
+    if steps == 0:
+        raise DataError("there is nothing to train on: the training data have no documents")
+    return steps
+
+
+def _learn(
+    state: TrainingState, batch: Batch, *, loss: LossFunction, config: TrainingConfig
+) -> tuple[Loss, Tensor]:
+    """Move the weights once; return what the batch cost, and how large its gradient was."""
+    device = state.device
+    model = state.model.train()
+    state.optimizer.zero_grad()
+    with seeded(derived_seed(config.seed, "step", state.step), device):
+        with torch.autocast(device.type, torch.bfloat16, enabled=config.precision == "bfloat16"):
+            cost = loss(model, batch.to(device))
+        result = cost.backward()
+    norm = clip_gradients(model.parameters(), config.clip)
+    state.optimizer.step()
+    state.schedule.step()
+    return result, norm

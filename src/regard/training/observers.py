@@ -1,0 +1,81 @@
+"""Those who watch a training: progress bars, logs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Protocol
+
+from ..errors import MissingExtra
+from ..records.history import Epoch
+from .loop import Step
+
+if TYPE_CHECKING:
+    from torch.utils.tensorboard.writer import SummaryWriter
+
+__all__ = ["Observer", "TensorBoardLog"]
+
+
+class Observer(Protocol):
+    """Watches a training and changes nothing in it."""
+
+    def on_step(self, step: Step) -> None:
+        """See a step that was just taken; on a GPU, asking for its loss waits for the device."""
+        ...
+
+    def on_epoch(self, epoch: Epoch) -> None:
+        """See an epoch that just ended, validation included."""
+        ...
+
+
+class TensorBoardLog:
+    """Writes losses, scores and the learning rate for TensorBoard, into a folder of its own."""
+
+    def __init__(self, folder: Path, *, every: int = 10) -> None:
+        self._every = every  # steps; asking a GPU for each loss would slow it down
+        self._writer = _open_writer(folder)
+
+    def on_step(self, step: Step) -> None:
+        """Write the loss of every tenth step or so."""
+        if step.step % self._every == 0:
+            self._writer.add_scalar("step/loss", step.loss, step.step)
+            self._writer.add_scalar("step/penalty", step.penalty, step.step)
+            self._writer.add_scalar("step/gradient_norm", float(step.gradient_norm), step.step)
+            self._writer.add_scalar("step/learning_rate", step.learning_rate, step.step)
+
+    def on_epoch(self, epoch: Epoch) -> None:
+        """Write the losses and scores of an epoch."""
+        scalars = {
+            "train_loss": epoch.train_loss,
+            "validation_loss": epoch.validation_loss,
+            "validation_accuracy": epoch.validation_accuracy,
+            "validation_macro_f1": epoch.validation_macro_f1,
+            "documents_per_second": epoch.documents_per_second,
+        }
+        for name, value in scalars.items():
+            if value is not None:
+                self._writer.add_scalar(f"epoch/{name}", value, epoch.epoch)
+        self._writer.flush()
+
+    def close(self) -> None:
+        """Write what is left and close the file."""
+        self._writer.close()
+
+    def __enter__(self) -> TensorBoardLog:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _open_writer(folder: Path) -> SummaryWriter:
+    try:
+        from torch.utils.tensorboard.writer import SummaryWriter
+    except ImportError as problem:
+        raise MissingExtra("tensorboard", "logs", "writing logs for TensorBoard") from problem
+    return SummaryWriter(str(folder))

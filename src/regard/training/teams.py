@@ -1,0 +1,57 @@
+"""Who trains a model: one process alone, or several together."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from torch import Tensor, nn
+
+from .batches import Batches
+from .loop import LossFunction
+
+__all__ = ["Alone", "Team"]
+
+
+class Team(Protocol):
+    """The processes that train one model together, as seen by one of them."""
+
+    rank: int
+    size: int
+
+    def share_batches(self, batches: Batches) -> Batches:
+        """Of every batch the part that this process takes."""
+        ...
+
+    def share_loss(self, loss: LossFunction) -> LossFunction:
+        """The same loss and gradients as if one process had taken the whole batch."""
+        ...
+
+    def add_up(self, values: Tensor) -> Tensor:
+        """The sum of what all processes hold; each of them gets the same."""
+        ...
+
+    def agree(self, model: nn.Module) -> None:
+        """Give every process the weights of the first."""
+        ...
+
+
+class Alone:
+    """One process that trains by itself."""
+
+    rank = 0
+    size = 1
+
+    def share_batches(self, batches: Batches) -> Batches:
+        """The batches as they are."""
+        return batches
+
+    def share_loss(self, loss: LossFunction) -> LossFunction:
+        """The loss as it is."""
+        return loss
+
+    def add_up(self, values: Tensor) -> Tensor:
+        """The values as they are."""
+        return values
+
+    def agree(self, model: nn.Module) -> None:
+        """Nobody to agree with."""

@@ -1,0 +1,100 @@
+"""What a terminal can show, and the codes that make it do so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from .colours import DARK, LIGHT, Colour, Theme
+
+__all__ = ["Depth", "Terminal", "printable"]
+
+Depth = Literal["truecolor", "256", "bold", "none"]
+
+# A text must not steer the terminal: control codes become pictures of themselves.
+_PICTURES = {code: 0x2400 + code for code in range(32) if code not in (9, 10)}
+_PICTURES |= {0x7F: 0x2421} | dict.fromkeys([*range(0x80, 0xA0), *range(0xD800, 0xE000)], 0xFFFD)
+
+
+@dataclass(frozen=True, slots=True)
+class Terminal:
+    """What a terminal can show: its width in cells, its colours, and whether it is dark."""
+
+    width: int = 80
+    depth: Depth = "truecolor"
+    dark: bool = True
+
+    @classmethod
+    def detect(
+        cls, environment: Mapping[str, str], is_terminal: bool, *, width: int = 80
+    ) -> Terminal:
+        """Read off the environment's variables what the terminal can do; ``NO_COLOR`` is honoured."""
+        return cls(width, _depth(environment, is_terminal), _is_dark(environment))
+
+    @property
+    def theme(self) -> Theme:
+        """The colours that suit the terminal's background."""
+        return DARK if self.dark else LIGHT
+
+    def coloured(self, text: str, colour: Colour) -> str:
+        """The text in a colour, where there are colours."""
+        if self.depth in ("bold", "none"):
+            return text
+        return self._wrapped(text, self._code(38, colour))
+
+    def bold(self, text: str) -> str:
+        """The text in bold."""
+        return self._wrapped(text, "1")
+
+    def dim(self, text: str) -> str:
+        """The text paler than usual."""
+        return self._wrapped(text, "2")
+
+    def word(self, text: str, level: int, *, against: bool = False, unknown: bool = False) -> str:
+        """A word shaded by its level; without colours bold, without anything between asterisks."""
+        if self.depth == "none":
+            text = text + "°" * unknown
+            return f"*{text}*" if level >= 3 else text
+        codes = ["4"] * unknown
+        if self.depth == "bold":
+            codes += ["1"] * (level >= 3) + ["7"] * (level >= 7)
+        elif level:
+            shade = self.theme.shade(level, against=against)
+            codes += [self._code(48, shade), self._code(38, self.theme.ink_on(shade))]
+        return self._wrapped(text, ";".join(codes)) if codes else text
+
+    def _wrapped(self, text: str, codes: str) -> str:
+        return text if self.depth == "none" else f"\x1b[{codes}m{text}\x1b[0m"
+
+    def _code(self, ground: int, colour: Colour) -> str:
+        if self.depth == "truecolor":
+            return f"{ground};2;" + ";".join(map(str, colour))
+        # The cube of 256-colour terminals has the levels 0, 95, 135, 175, 215, 255.
+        red, green, blue = (0 if part < 48 else max(1, (part - 35) // 40) for part in colour)
+        return f"{ground};5;{16 + 36 * red + 6 * green + blue}"
+
+
+def printable(text: str) -> str:
+    """The text with nothing left in it that a terminal would obey."""
+    lines = "\n".join(text.replace("\r\n", "\n").splitlines()) + "\n" * text.endswith("\n")
+    return lines.translate(_PICTURES)
+
+
+def _depth(environment: Mapping[str, str], is_terminal: bool) -> Depth:
+    name = environment.get("TERM", "")
+    forced = environment.get("FORCE_COLOR", "") not in ("", "0")
+    if not (is_terminal or forced) or name == "dumb":
+        return "none"
+    if environment.get("NO_COLOR"):
+        return "bold"
+    if environment.get("COLORTERM") in ("truecolor", "24bit") or "WT_SESSION" in environment:
+        return "truecolor"
+    if name.endswith("-direct"):
+        return "truecolor"
+    return "256" if "256color" in name else "bold"
+
+
+def _is_dark(environment: Mapping[str, str]) -> bool:
+    """By ``COLORFGBG``, such as ``15;0``, whose last number is the background; dark where it says nothing."""
+    return environment.get("COLORFGBG", "").rpartition(";")[2] not in {"7", *map(str, range(9, 16))}

@@ -1,0 +1,94 @@
+"""The colours of every view.
+
+Words are orange and sentences blue: a pair that all kinds of colour-blindness tell apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = [
+    "DARK",
+    "LEVELS",
+    "LIGHT",
+    "Colour",
+    "Theme",
+    "contrast",
+    "hexadecimal",
+    "mixed",
+]
+
+Colour = tuple[int, ...]
+"""Red, green and blue, 0 to 255."""
+
+LEVELS = 10
+"""How many shades there are above none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """The colours of a light or a dark picture."""
+
+    paper: Colour
+    panel: Colour
+    ink: Colour
+    muted: Colour
+    line: Colour
+    word: Colour  # what a word for the label is shaded with
+    against: Colour  # what a word against the label is shaded with
+    sentence: Colour
+
+    def shade(self, level: int, *, against: bool = False) -> Colour:
+        """The background of a word at a level from 0 to ``LEVELS``."""
+        return mixed(self.paper, self.against if against else self.word, level / LEVELS)
+
+    def ink_on(self, background: Colour) -> Colour:
+        """The ink that is easier to read on such a background."""
+        choices = (self.ink, self.paper)
+        return max(choices, key=lambda colour: contrast(colour, background))
+
+
+LIGHT = Theme(
+    paper=(255, 255, 255),
+    panel=(244, 246, 249),
+    ink=(28, 35, 48),
+    muted=(93, 102, 117),
+    line=(223, 227, 233),
+    word=(247, 144, 40),
+    against=(150, 140, 240),
+    sentence=(0, 114, 178),
+)
+DARK = Theme(
+    paper=(20, 24, 31),
+    panel=(30, 36, 46),
+    ink=(228, 232, 238),
+    muted=(154, 165, 180),
+    line=(48, 56, 68),
+    word=(250, 150, 50),
+    against=(150, 140, 240),
+    sentence=(86, 180, 233),
+)
+
+
+def mixed(first: Colour, second: Colour, share: float) -> Colour:
+    """The colour that lies ``share`` of the way from the first to the second."""
+    return tuple(round(a + (b - a) * share) for a, b in zip(first, second, strict=True))
+
+
+def hexadecimal(colour: Colour) -> str:
+    """The colour as ``#rrggbb``."""
+    return "#" + "".join(f"{part:02x}" for part in colour)
+
+
+def contrast(first: Colour, second: Colour) -> float:
+    """The contrast ratio of WCAG 2, from 1 to 21; text needs 4.5."""
+    low, high = sorted((_luminance(first), _luminance(second)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(colour: Colour) -> float:
+    linear = [
+        part / 255 / 12.92 if part / 255 <= 0.04045 else ((part / 255 + 0.055) / 1.055) ** 2.4
+        for part in colour
+    ]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

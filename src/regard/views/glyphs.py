@@ -1,0 +1,112 @@
+"""Fonts for pictures: which can draw a text, how wide it gets, and what none can draw."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.font_manager import FontProperties
+
+__all__ = ["Type"]
+
+_SIZE, _SMALL = 10.5, 8.0
+
+# Comes with matplotlib, so it is always there.
+_FIRST = "DejaVu Sans"
+
+# Asked in this order for what the first font lacks; few of them are on any one machine.
+_OTHERS = (
+    "Noto Sans",
+    "Noto Sans CJK SC",
+    "Noto Sans CJK JP",
+    "Noto Sans CJK KR",
+    "Source Han Sans SC",
+    "WenQuanYi Micro Hei",
+    "PingFang SC",
+    "Hiragino Sans",
+    "Apple SD Gothic Neo",
+    "Microsoft YaHei",
+    "Yu Gothic",
+    "Malgun Gothic",
+    "Noto Sans Devanagari",
+    "Noto Sans Thai",
+    "Noto Sans Arabic",
+    "Noto Sans Hebrew",
+    "Arial Unicode MS",
+    "Segoe UI Symbol",
+    "Noto Emoji",
+)
+
+_NO_GLYPH = "\u25a1"  # an empty box
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Type:
+    """The fonts chosen for one picture."""
+
+    families: tuple[str, ...]
+    drawn: frozenset[int]  # the code points of the text that one of them can draw
+    _widths: dict[tuple[str, bool, bool], float] = field(default_factory=dict)
+
+    @classmethod
+    def for_text(cls, text: str) -> Type:
+        """Choose the fonts that draw as much of the text as can be drawn on this machine."""
+        from matplotlib.font_manager import fontManager
+
+        missing = {ord(letter) for letter in text} | {ord(_NO_GLYPH)}
+        installed = {font.name: font.fname for font in reversed(fontManager.ttflist)}
+        families: list[str] = []
+        drawn: set[int] = set()
+        for family in (_FIRST, *_OTHERS):
+            if family in installed and missing:
+                found = missing & _code_points(installed[family])
+                if found:
+                    families.append(family)
+                    drawn |= found
+                    missing -= found
+        return cls(tuple(families), frozenset(drawn))
+
+    def drawable(self, text: str) -> str:
+        """The text with an empty box for each letter that no font can draw."""
+        return "".join(
+            letter if letter in "\n\t " or ord(letter) in self.drawn else _replacement(letter)
+            for letter in text
+        )
+
+    def properties(self, *, bold: bool = False, small: bool = False) -> FontProperties:
+        """The fonts as matplotlib wants them."""
+        from matplotlib.font_manager import FontProperties
+
+        return FontProperties(
+            family=list(self.families),
+            size=_SMALL if small else _SIZE,
+            weight="bold" if bold else "normal",
+        )
+
+    def width(self, text: str, *, bold: bool = False, small: bool = False) -> float:
+        """How wide the text gets, in points."""
+        key = (text, bold, small)
+        if key not in self._widths:
+            from matplotlib.textpath import text_to_path
+
+            properties = self.properties(bold=bold, small=small)
+            self._widths[key] = text_to_path.get_text_width_height_descent(
+                text, properties, ismath=False
+            )[0]
+        return self._widths[key]
+
+
+def _replacement(letter: str) -> str:
+    """Nothing for what cannot be seen, such as joiners; a space for odd spaces; a box for letters."""
+    if letter.isspace():
+        return "\n" if letter in "\r\v\f\x85\u2028\u2029" else " "
+    return _NO_GLYPH if letter.isprintable() or "\ud800" <= letter <= "\udfff" else ""
+
+
+@cache
+def _code_points(path: str) -> frozenset[int]:
+    from matplotlib.font_manager import get_font
+
+    return frozenset(get_font(path).get_charmap())

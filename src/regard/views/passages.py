@@ -1,0 +1,151 @@
+"""The text of an explanation, cut for drawing: line by line, stretch by stretch, nothing left out."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ..records.explanation import Decision, Explanation
+from ..records.weights import Span
+
+__all__ = ["Passage", "Stretch", "is_right_to_left", "passages"]
+
+# No "<" inside, so that a text of nothing but "<" is still scanned in one go.
+_TAG = re.compile(r"<[/!]?[A-Za-z-][^<>]*>")
+_SEPARATOR = re.compile(rf"(?:\s|{_TAG.pattern})+")
+
+Kind = Literal["word", "between", "tag", "unread"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A piece of the text that is drawn alike from end to end."""
+
+    text: str
+    kind: Kind
+    word: int | None = None  # its place among the word weights
+    unknown: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """One line of the picture: a sentence with its quotes and what follows up to the next one."""
+
+    sentence: int | None  # its place among the sentence weights; None where the model read nothing
+    stretches: tuple[Stretch, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    span: Span
+    word: int | None
+    unknown: bool
+
+
+def passages(explanation: Explanation, decision: Decision) -> list[Passage]:
+    """Cut the text at its sentences; all stretches joined are the text again."""
+    cuts = _Cuts(explanation.source, explanation.unread)
+    marks = iter(_marks(explanation, decision))
+    following = next(marks, None)
+    found: list[Passage] = []
+    for sentence, (start, end) in _lines(cuts, decision):
+        stretches: list[Stretch] = []
+        place = start
+        while following is not None and following.span[0] < end:
+            stretches += cuts.between(place, following.span[0])
+            text = explanation.source[following.span[0] : following.span[1]]
+            stretches.append(Stretch(text, "word", following.word, following.unknown))
+            place, following = following.span[1], next(marks, None)
+        stretches += cuts.between(place, end)
+        found.append(Passage(sentence, tuple(stretches)))
+    return found
+
+
+def is_right_to_left(text: str) -> bool:
+    """Whether the first letter that has a direction is written from right to left."""
+    for letter in text:
+        direction = unicodedata.bidirectional(letter)
+        if direction in ("L", "R", "AL"):
+            return direction != "L"
+    return False
+
+
+def _marks(explanation: Explanation, decision: Decision) -> list[_Mark]:
+    """What is marked in the text, in order: the weighed words, and words that are unknown."""
+    words = decision.level("word")
+    unknown = set(explanation.unknown)
+    marks: list[_Mark] = []
+    if words is not None:
+        for place, (start, end) in enumerate(words.pieces):
+            marks.append(_Mark((start, end), place, (start, end) in unknown))
+            unknown.discard((start, end))
+    marks += [_Mark(span, None, True) for span in unknown]
+    return sorted(marks, key=lambda mark: mark.span)
+
+
+def _lines(cuts: _Cuts, decision: Decision) -> Iterator[tuple[int | None, Span]]:
+    """Where each line of the picture begins and ends, and the sentence in it."""
+    sentences = decision.level("sentence")
+    spans = [(start, end) for start, end in sentences.pieces] if sentences is not None else []
+    size = len(cuts.text)
+    # What a cap cut off behind the last sentence has a line of its own.
+    stop = next((start for start, _ in cuts.within(spans[-1][1], size)), size) if spans else size
+    starts = [0] + [
+        cuts.line_start(before[1], after[0]) for before, after in zip(spans, spans[1:], strict=False)
+    ]
+    ends = [*starts[1:], stop]
+    for place, line in enumerate(zip(starts, ends, strict=True)):
+        yield (place if spans else None), line
+    if stop < size:
+        yield None, (stop, size)
+
+
+class _Cuts:
+    """A text with the spans of it that were not read."""
+
+    def __init__(self, text: str, unread: Sequence[Span]) -> None:
+        self.text = text
+        self._unread = sorted(unread)
+        self._ends = [end for _, end in self._unread]
+
+    def within(self, start: int, end: int) -> Iterator[Span]:
+        """The unread parts of a span."""
+        for place in range(bisect_right(self._ends, start), len(self._unread)):
+            cut_start, cut_end = self._unread[place]
+            if cut_start >= end:
+                return
+            yield max(start, cut_start), min(end, cut_end)
+
+    def line_start(self, start: int, end: int) -> int:
+        """Where the line of the next sentence begins: its opening quote and its indentation included."""
+        for _, cut_end in self.within(start, end):
+            start = cut_end
+        separators = list(_SEPARATOR.finditer(self.text, start, end))
+        if not separators:
+            return end
+        first, last = separators[-1].span()
+        line_break = self.text.rfind("\n", first, last)
+        return last if line_break < 0 else line_break + 1
+
+    def between(self, start: int, end: int) -> Iterator[Stretch]:
+        """Cut what stands between two words: unread parts, tags and the rest."""
+        for cut_start, cut_end in self.within(start, end):
+            yield from _tags(self.text[start:cut_start])
+            yield Stretch(self.text[cut_start:cut_end], "unread")
+            start = cut_end
+        yield from _tags(self.text[start:end])
+
+
+def _tags(text: str) -> Iterator[Stretch]:
+    place = 0
+    for tag in _TAG.finditer(text):
+        if tag.start() > place:
+            yield Stretch(text[place : tag.start()], "between")
+        yield Stretch(tag.group(), "tag")
+        place = tag.end()
+    if place < len(text):
+        yield Stretch(text[place:], "between")

@@ -1,0 +1,180 @@
+"""Draw an evaluation as one page of HTML that a person wants to look at."""
+
+from __future__ import annotations
+
+from importlib import resources
+
+from ..records.evaluation import Evaluation, Mistake
+from . import charts, html
+from .charts import Axis, IntervalRow, draw_intervals
+from .confidence import coverage_chart, goals, reliability_chart
+from .confusion import confusion_map, mix_ups
+from .curves import learning_curves, length_chart
+from .notes import data_notes, glossary, model_notes
+from .page import escaped, page
+from .tables import class_table
+from .wording import between, compared, described, headline, learned_baseline, percent
+
+__all__ = ["render"]
+
+
+def render(evaluation: Evaluation) -> str:
+    """Return the whole report as one page that makes no requests."""
+    sections = {
+        "Scores": _scores(evaluation),
+        "Classes": class_table(evaluation),
+        "Confusion": _confusion(evaluation),
+        "Confidence": _confidence(evaluation),
+        "Text length": _length(evaluation),
+        "Training": _training(evaluation),
+        "Worst mistakes": _mistakes(evaluation),
+        "Data and model": data_notes(evaluation) + model_notes(evaluation),
+    }
+    drawn = {name: body for name, body in sections.items() if body}
+    title = evaluation.title or "Evaluation"
+    body = [
+        f"<header><h1>{escaped(title)}</h1>{_summary(evaluation)}{_contents(list(drawn))}</header>",
+        *(_section(name, body) for name, body in drawn.items()),
+        glossary(evaluation),
+    ]
+    explained = any(mistake.explanation for mistake in evaluation.mistakes)
+    styles = charts.STYLES + _asset("report.css") + (html.styles() if explained else "")
+    return page(title, "\n".join(body), styles=styles, scripts=_asset("report.js"))
+
+
+def _asset(name: str) -> str:
+    return resources.files(__package__).joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def _anchor(name: str) -> str:
+    return name.lower().replace(" ", "-")
+
+
+def _contents(names: list[str]) -> str:
+    links = "".join(f'<a href="#{_anchor(name)}">{name}</a>' for name in names)
+    return f'<nav aria-label="Sections">{links}</nav>'
+
+
+def _section(name: str, body: str) -> str:
+    anchor = _anchor(name)
+    return (
+        f'<section id="{anchor}" aria-labelledby="{anchor}-head">'
+        f'<h2 id="{anchor}-head">{name}</h2>{body}</section>'
+    )
+
+
+def _summary(evaluation: Evaluation) -> str:
+    first, *rest = headline(evaluation)
+    best = learned_baseline(evaluation)
+    verdict = f"<p>{escaped(compared(best))}</p>" if best else ""
+    return (
+        f'<div class="summary"><p class="lead">{escaped(first)}</p>'
+        f"<p>{escaped(' '.join(rest))}</p>{verdict}</div>"
+    )
+
+
+def _scores(evaluation: Evaluation) -> str:
+    tiles = [
+        ("Accuracy", percent(evaluation.accuracy), between(evaluation.accuracy_interval)),
+        ("Macro F1", percent(evaluation.macro_f1), between(evaluation.macro_f1_interval)),
+        ("Micro F1", percent(evaluation.micro_f1), between(evaluation.micro_f1_interval)),
+        ("Calibration error", percent(evaluation.expected_calibration_error), ""),
+        ("Log loss", f"{evaluation.log_loss:.3f}", ""),
+    ]
+    if evaluation.task == "multi-label":
+        tiles.insert(3, ("Hamming loss", percent(evaluation.hamming_loss), ""))
+    else:
+        del tiles[2]  # for one label a document it is the accuracy again
+    cells = "".join(
+        f"<div><dt>{name}</dt><dd>{value}<small>{interval}</small></dd></div>"
+        for name, value, interval in tiles
+    )
+    return (
+        f'<dl class="tiles">{cells}</dl><div class="pair">{_intervals(evaluation, "accuracy")}'
+        f"{_intervals(evaluation, 'macro_f1')}</div>{_differences(evaluation)}"
+    )
+
+
+def _intervals(evaluation: Evaluation, field: str) -> str:
+    name = {"accuracy": "Accuracy", "macro_f1": "Macro F1"}[field]
+    rows = []
+    for part, label, colour in [
+        (evaluation, "This model", "blue"),
+        *((baseline, described(baseline), "grey") for baseline in evaluation.baselines),
+    ]:
+        value, interval = getattr(part, field), getattr(part, f"{field}_interval")
+        text = f"{percent(value)}  ({between(interval)})"
+        rows.append(IntervalRow(label, value, interval.low, interval.high, text, colour))
+    lowest = min(row.low for row in rows)
+    drawn = draw_intervals(Axis.shares("", max(0.0, lowest - 0.01)), rows, title=name)
+    return f"<figure><figcaption><b>{name}</b> with 95 % intervals</figcaption>{drawn}</figure>"
+
+
+def _differences(evaluation: Evaluation) -> str:
+    items = []
+    for baseline in evaluation.baselines:
+        note = f' <span class="note">It {escaped(baseline.note)}.</span>' if baseline.note else ""
+        items.append(f"<li>{escaped(compared(baseline))}{note}</li>")
+    return f"<ul class='plain'>{''.join(items)}</ul>" if items else ""
+
+
+def _confusion(evaluation: Evaluation) -> str:
+    drawn = confusion_map(evaluation)
+    wide = " wide" if len(evaluation.classes) > 4 else ""
+    listed = mix_ups(evaluation)
+    return f'<div class="confused{wide}">{drawn}{listed}</div>' if drawn or listed else ""
+
+
+def _confidence(evaluation: Evaluation) -> str:
+    said = (
+        "Dots on the dashed line mean what they say; above it the model is too modest, "
+        "below it too sure. Larger dots hold more answers."
+    )
+    drawn = reliability_chart(evaluation.calibration, "Confidence and accuracy")
+    if evaluation.temperature != 1.0:
+        said += (
+            f" A temperature of {evaluation.temperature:.2f}, fitted on validation data, "
+            "divides the logits; it changes confidence and no decision."
+        )
+        drawn = reliability_chart(evaluation.raw_calibration, "As trained") + reliability_chart(
+            evaluation.calibration, "With the temperature"
+        )
+    return (
+        f'<p class="note">{said}</p><div class="pair">{drawn}</div>'
+        f'<div class="pair">{coverage_chart(evaluation)}{goals(evaluation)}</div>'
+    )
+
+
+def _length(evaluation: Evaluation) -> str:
+    return length_chart(evaluation) if evaluation.lengths else ""
+
+
+def _training(evaluation: Evaluation) -> str:
+    if evaluation.history is None or not evaluation.history.epochs:
+        return ""
+    return f'<div class="pair">{learning_curves(evaluation.history)}</div>'
+
+
+def _mistakes(evaluation: Evaluation) -> str:
+    if not evaluation.mistakes:
+        return "<p>None: every answer was right.</p>" if evaluation.accuracy == 1 else ""
+    first = '<p class="note">Wrong answers that the model was surest of, the surest first.</p>'
+    return first + "".join(
+        _mistake(mistake, place < 3) for place, mistake in enumerate(evaluation.mistakes)
+    )
+
+
+def _mistake(mistake: Mistake, unfolded: bool) -> str:
+    left_out = mistake.characters_left_out
+    more = f'<span class="note"> … {left_out:,} more characters</span>' if left_out else ""
+    shown = f'<p class="text" dir="auto">{escaped(mistake.text)}{more}</p>'
+    if mistake.explanation is not None:
+        shown = html.fragment(mistake.explanation)
+    return (
+        f'<details class="mistake"{" open" if unfolded else ""}><summary>'
+        f"<span>Document {mistake.index + 1:,}</span> "
+        f"<span>said <b><bdi>{escaped(mistake.predicted)}</bdi></b> "
+        f"{percent(mistake.probability)}</span> "
+        f"<span>truth <b><bdi>{escaped(mistake.true)}</bdi></b> "
+        f"{percent(mistake.true_probability)}</span></summary>{shown}</details>"
+    )

@@ -1,0 +1,99 @@
+"""What every view says about an explanation beside the text itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..records.explanation import Decision, Explanation
+from ..records.weights import pieces_holding_half
+
+__all__ = ["Heavy", "groups", "heavy_words", "is_right", "method_name", "notes", "spread"]
+
+
+@dataclass(frozen=True, slots=True)
+class Heavy:
+    """A word that counts, all its occurrences taken together."""
+
+    text: str
+    weight: float
+    count: int
+
+
+def groups(explanation: Explanation) -> list[list[Decision]]:
+    """The decisions, those with the very same weights together, so that each text is drawn once."""
+    found: list[list[Decision]] = []
+    for decision in explanation.decisions:
+        for group in found:
+            if group[0].weights == decision.weights:
+                group.append(decision)
+                break
+        else:
+            found.append([decision])
+    return found
+
+
+def heavy_words(explanation: Explanation, decision: Decision, count: int = 6) -> list[Heavy]:
+    """The words that count most, capitals aside, as they are written where they count most."""
+    weights = decision.importance() or decision.level("word")
+    if weights is None:
+        return []
+    totals: dict[str, list[tuple[float, str]]] = {}
+    for (start, end), value in zip(weights.pieces, weights.values, strict=True):
+        text = explanation.source[start:end]
+        totals.setdefault(text.lower(), []).append((value, text))
+    words = [
+        Heavy(max(found)[1], sum(value for value, _ in found), len(found))
+        for found in totals.values()
+    ]
+    return sorted(words, key=lambda word: (-word.weight, word.text))[:count]
+
+
+def spread(decision: Decision) -> str:
+    """One sentence on how concentrated the weight is: flat attention should not pass for a reason."""
+    parts: list[str] = []
+    for name, weights in (
+        ("word", decision.importance()),
+        ("sentence", decision.level("sentence")),
+    ):
+        if weights is not None and len(weights) > 0:
+            plural = name if len(weights) == 1 else name + "s"
+            held = pieces_holding_half(weights.values)
+            parts.append(f"{held:,} of {len(weights):,} {plural}")
+    return f"Half of the weight lies on {' and '.join(parts)}." if parts else ""
+
+
+def notes(explanation: Explanation, decision: Decision) -> list[str]:
+    """What a reader must know lest the picture mislead."""
+    found: list[str] = []
+    words, sentences = decision.level("word"), decision.level("sentence")
+    if not any(len(weights) for weights in decision.weights):
+        found.append("The model found no words to read in this text.")
+    elif words is None:
+        found.append("This model does not weigh single words.")
+    elif sentences is None:
+        found.append("This model does not weigh sentences.")
+    elif words.by == "document":
+        found.append("The weight of a sentence is the sum over its words.")
+    hops = max((len(weights.hops) for weights in decision.weights), default=0)
+    if hops:
+        found.append(f"Weights are the mean of {hops} hops.")
+    if explanation.unread:
+        cut = sum(end - start for start, end in explanation.unread)
+        share = max(1, round(100 * cut / max(1, len(explanation.source))))
+        found.append(f"A length cap kept {share} % of this text from the model; that part is grey.")
+    return found
+
+
+def is_right(explanation: Explanation, decision: Decision) -> bool | None:
+    """Whether the answer is the true label; None where that is not known or not what is shown."""
+    truth = explanation.true_labels
+    likeliest = max(explanation.probabilities, key=lambda pair: pair[1], default=None)
+    if truth is None or len(truth) != 1 or likeliest is None or likeliest[0] != decision.label:
+        return None
+    return truth[0] == decision.label
+
+
+def method_name(explanation: Explanation) -> str:
+    """The method, and how pieces were erased where they were."""
+    erased = f" ({explanation.erasure})" if explanation.erasure else ""
+    return explanation.method + erased

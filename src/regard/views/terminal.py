@@ -1,0 +1,167 @@
+"""Draw an explanation as text for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from rich.cells import cell_len, set_cell_size
+
+from ..records.explanation import Decision, Explanation
+from ..records.weights import Weights
+from .ansi import Terminal, printable
+from .passages import Stretch, passages
+from .scale import Scale
+from .summary import groups, heavy_words, is_right, method_name, notes, spread
+from .wrapping import Styled, broken
+
+__all__ = ["Terminal", "render"]
+
+Style = Callable[[str], str]
+"""Writes a text with the codes of its style."""
+
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
+_BAR = 5
+_GUTTER = 13  # "99.9 % █████ "
+_SHOWN_LABELS = 8
+
+
+def render(explanation: Explanation, terminal: Terminal) -> str:
+    """Return the text with its weights, the probabilities, and the words that count most."""
+    blocks: list[str] = []
+    for decisions in groups(explanation):
+        decision = decisions[0]
+        blocks += _head(explanation, decisions, terminal)
+        blocks += _probabilities(explanation, terminal)
+        blocks += ["", *_text(explanation, decision, terminal), ""]
+        blocks += [*_heaviest(explanation, decision, terminal), ""]
+        blocks += _remarks(explanation, decision, terminal)
+    return "\n".join(blocks)
+
+
+def _head(explanation: Explanation, decisions: list[Decision], terminal: Terminal) -> list[str]:
+    answers = "   ".join(
+        f"{terminal.bold(_line(decision.label))} {100 * decision.probability:.1f} %"
+        for decision in decisions
+    )
+    truth = ""
+    if explanation.true_labels is not None:
+        sign = {True: "✓ ", False: "✗ ", None: ""}[is_right(explanation, decisions[0])]
+        names = ", ".join(map(_line, explanation.true_labels)) or "none"
+        truth = f"   {sign}true label {names}"
+    method = terminal.dim("by " + _line(method_name(explanation)))
+    said = _wrapped([Styled(spread(decisions[0]), terminal.dim)], terminal.width)
+    return [f"{answers}{truth}   {method}", *said]
+
+
+def _probabilities(explanation: Explanation, terminal: Terminal) -> list[str]:
+    ranked = sorted(explanation.probabilities, key=lambda pair: -pair[1])
+    shown = [(_line(label), share) for label, share in ranked[:_SHOWN_LABELS]]
+    if not shown:
+        return []
+    name_width = min(24, max(cell_len(name) for name, _ in shown))
+    bar_width = max(5, min(40, terminal.width - name_width - 10))
+    lines = [
+        f"{set_cell_size(name, name_width)} {_bar(share, bar_width)} {100 * share:5.1f} %"
+        for name, share in shown
+    ]
+    hidden = len(ranked) - len(shown)
+    return lines + [terminal.dim(f"and {hidden} more labels")] * (hidden > 0)
+
+
+def _text(explanation: Explanation, decision: Decision, terminal: Terminal) -> list[str]:
+    sentences = decision.level("sentence")
+    ink = _Ink(decision, terminal)
+    gutter = _GUTTER if sentences is not None else 0
+    width = max(10, terminal.width - gutter)
+    found: list[str] = []
+    for passage in passages(explanation, decision):
+        lines = _wrapped(map(ink.styled, passage.stretches), width)
+        bar = _sentence_bar(sentences, passage.sentence, terminal) if gutter else ""
+        for line in lines or [""]:
+            found.append((bar + line).rstrip(" "))
+            bar = " " * gutter
+    return found
+
+
+def _sentence_bar(sentences: Weights | None, place: int | None, terminal: Terminal) -> str:
+    if sentences is None or place is None:
+        return terminal.dim("not read".rjust(_GUTTER - 1)) + " "
+    value = sentences.values[place]
+    scale = Scale.of_sentences(sentences)
+    hue = terminal.theme.against if value < 0 else terminal.theme.sentence
+    bar = _bar(scale.length(value), _BAR)
+    return f"{scale.text(value):>6} {terminal.coloured(bar, hue)} "
+
+
+class _Ink:
+    """Decides how each stretch of the text is written."""
+
+    def __init__(self, decision: Decision, terminal: Terminal) -> None:
+        self._terminal = terminal
+        self._weights = decision.importance() or decision.level("word")
+        self._scale = Scale.of(self._weights) if self._weights is not None else Scale(0.0)
+
+    def styled(self, stretch: Stretch) -> Styled[Style]:
+        text = printable(stretch.text)
+        if stretch.kind in ("tag", "unread"):
+            return Styled(text, self._terminal.dim)
+        if stretch.kind == "between":
+            return Styled(text, str)
+        value = 0.0
+        if self._weights is not None and stretch.word is not None:
+            value = self._weights.values[stretch.word]
+        level = self._scale.level(value)
+        if not level and not stretch.unknown:
+            return Styled(text, str)
+        style = partial(
+            self._terminal.word, level=level, against=value < 0, unknown=stretch.unknown
+        )
+        # Where there are no codes, the marks are letters themselves and take room.
+        return Styled(style(text), str) if self._terminal.depth == "none" else Styled(text, style)
+
+
+def _heaviest(explanation: Explanation, decision: Decision, terminal: Terminal) -> list[str]:
+    weights = decision.importance() or decision.level("word")
+    if weights is None or not len(weights):
+        return []
+    scale = Scale.of(weights)
+    parts = [
+        f"{_line(word.text)}{f' ×{word.count}' * (word.count > 1)} {scale.text(word.weight)}"
+        for word in heavy_words(explanation, decision)
+    ]
+    parts = [part.replace(" ", "\u00a0") for part in parts]  # a word stays beside its weight
+    return _wrapped([Styled("Heaviest words: " + ", ".join(parts), str)], terminal.width)
+
+
+def _remarks(explanation: Explanation, decision: Decision, terminal: Terminal) -> list[str]:
+    """How to read the picture, in so many words."""
+    marks = {"truecolor": "shaded", "256": "shaded", "bold": "bold", "none": "*starred*"}
+    said = notes(explanation, decision)
+    if decision.level("word") is not None:
+        said.append(f"Words that count are {marks[terminal.depth]}.")
+    if decision.level("sentence") is not None:
+        said.append("Bars are the weights of sentences.")
+    if explanation.unknown:
+        sign = "marked °" if terminal.depth == "none" else "underlined"
+        said.append(f"Words not in the vocabulary are {sign}.")
+    return _wrapped([Styled(" ".join(said), terminal.dim)], terminal.width)
+
+
+def _wrapped(stretches: Iterable[Styled[Style]], width: int) -> list[str]:
+    return [
+        "".join(part.style(part.text) if part.text.strip() else part.text for part in line)
+        for line in broken(stretches, width)
+    ]
+
+
+def _bar(length: float, width: int) -> str:
+    """A bar of so many cells, exact to an eighth of one; what is there at all shows."""
+    eighths = max(round(8 * width * min(1.0, length)), 1 if length > 0 else 0)
+    full, rest = divmod(eighths, 8)
+    return ("█" * full + (_EIGHTHS[rest] if rest else "")).ljust(width)
+
+
+def _line(text: object) -> str:
+    """A label or word on one line."""
+    return " ".join(printable(str(text)).split())

@@ -1,0 +1,76 @@
+"""An evaluation in plain words: what the report and the terminal both say."""
+
+from __future__ import annotations
+
+from ..records.evaluation import Baseline, Evaluation, Interval
+
+__all__ = [
+    "between",
+    "compared",
+    "described",
+    "headline",
+    "learned_baseline",
+    "percent",
+    "plural",
+    "points",
+]
+
+
+def percent(share: float, digits: int = 1) -> str:
+    """Write a share as ``89.4 %``."""
+    return f"{100 * share:.{digits}f} %"
+
+
+def between(interval: Interval) -> str:
+    """Write an interval of shares as ``88.0–90.7``, in percent."""
+    return f"{100 * interval.low:.1f}–{100 * interval.high:.1f}"
+
+
+def points(difference: float) -> str:
+    """Write a difference of shares in percentage points, with its sign."""
+    return f"{100 * difference:+.1f}".replace("-", "−")
+
+
+def plural(count: int, noun: str) -> str:
+    """Write ``1 document`` or ``2,000 documents``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def learned_baseline(evaluation: Evaluation) -> Baseline | None:
+    """Return the strongest plain method that looks at the texts, if one was measured."""
+    learned = [part for part in evaluation.baselines if part.constant_answer is None]
+    return max(learned, key=lambda part: part.accuracy, default=None)
+
+
+def headline(evaluation: Evaluation) -> list[str]:
+    """Say in a few sentences how good the model is, beside what plain methods reach."""
+    whole = "All labels right" if evaluation.task == "multi-label" else "Right"
+    count = plural(evaluation.document_count, "document")
+    sentences = [
+        f"{whole} on {percent(evaluation.accuracy)} of {count} "
+        f"({between(evaluation.accuracy_interval)})."
+    ]
+    for baseline in evaluation.baselines:
+        sentences.append(f"{described(baseline)}: {percent(baseline.accuracy)}.")
+    return sentences
+
+
+def described(baseline: Baseline) -> str:
+    """Name a plain method, or say what it always answers."""
+    if baseline.constant_answer is None:
+        return baseline.name
+    return f"Always guessing ‘{baseline.constant_answer}’"
+
+
+def compared(baseline: Baseline) -> str:
+    """Say whether the model beats a plain method, and whether these documents can tell."""
+    name = described(baseline)
+    name = name if baseline.constant_answer is None else name[0].lower() + name[1:]
+    difference = baseline.accuracy_difference
+    low, high = points(difference.interval.low), points(difference.interval.high)
+    gap = f"{points(difference.value)} points, 95 % interval {low} to {high}"
+    if difference.interval.low > 0:
+        return f"Better than {name} ({gap})."
+    if difference.interval.high < 0:
+        return f"Worse than {name} ({gap})."
+    return f"Not told apart from {name} by these documents ({gap})."

@@ -1,0 +1,43 @@
+"""The history of a training: plain data that survives JSON."""
+
+import dataclasses
+import json
+
+import pytest
+
+from regard.errors import DataError
+from regard.records.history import Epoch, History
+
+FIRST = Epoch(1, train_loss=0.7, learning_rate=1e-3, documents=100, seconds=4.0)
+SECOND = Epoch(2, 0.1 + 0.2, 1 / 3, 100, 6.0, 0.5, 0.75, 2 / 3)
+
+
+def test_a_history_survives_json_to_the_last_bit():
+    history = History((FIRST, SECOND), best_epoch=2, monitor="accuracy", stopped="patience")
+    assert History.from_json(history.to_json()) == history
+
+
+def test_an_empty_history_survives_json():
+    assert History.from_json(History(stopped="interrupted").to_json()).interrupted
+
+
+def test_json_has_the_fields_by_name():
+    written = json.loads(History((FIRST,), best_epoch=1).to_json())
+    assert written["epochs"][0]["train_loss"] == 0.7
+    assert written["epochs"][0]["validation_loss"] is None
+    assert written["stopped"] == "finished"
+
+
+def test_what_is_derived_follows_from_the_epochs():
+    history = History((FIRST, SECOND), best_epoch=2)
+    assert history.best is history.epochs[1]
+    assert history.seconds == 10.0
+    assert FIRST.documents_per_second == 25.0
+    assert dataclasses.replace(FIRST, seconds=0.0).documents_per_second == 0.0
+    assert History((FIRST,)).best is None
+    assert not history.interrupted
+
+
+def test_foreign_json_is_refused():
+    with pytest.raises(DataError, match="not JSON"):
+        History.from_json("{")
