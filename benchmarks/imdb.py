@@ -33,9 +33,13 @@ def main() -> None:
     runs = [run(seed, options) for seed in options.seeds]
     scores = [entry["accuracy"] for entry in runs]
     spread = statistics.stdev(scores) if len(scores) > 1 else 0.0
-    print(f"mean {statistics.mean(scores):.4f}  standard deviation {spread:.4f}  seeds {options.seeds}")
+    print(
+        f"mean {statistics.mean(scores):.4f}  standard deviation {spread:.4f}  seeds {options.seeds}"
+    )
     if options.out:
-        options.out.write_text(json.dumps({"changes": options.changes, "runs": runs}, indent=2) + "\n")
+        options.out.write_text(
+            json.dumps({"changes": options.changes, "runs": runs}, indent=2) + "\n"
+        )
 
 
 def run(seed: int, options: argparse.Namespace) -> dict[str, float]:
@@ -43,7 +47,14 @@ def run(seed: int, options: argparse.Namespace) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         model = Path(folder) / "model"
         began = time.perf_counter()
-        command = ["train", str(options.data / "train.parquet"), "--out", str(model), "--seed", str(seed)]
+        command = [
+            "train",
+            str(options.data / "train.parquet"),
+            "--out",
+            str(model),
+            "--seed",
+            str(seed),
+        ]
         for change in options.changes:
             command += ["--set", change]
         regard(*command, *(["--no-baseline"] if options.validation_only else []))
@@ -53,9 +64,14 @@ def run(seed: int, options: argparse.Namespace) -> dict[str, float]:
             found = {"accuracy": facts["validation_accuracy"]}
         else:
             report = json.loads(
-                regard("evaluate", str(model), str(options.data / "test.parquet"), "--json", "--quiet")
+                regard(
+                    "evaluate", str(model), str(options.data / "test.parquet"), "--json", "--quiet"
+                )
             )
-            found = {name: report[name] for name in ("accuracy", "macro_f1", "expected_calibration_error")}
+            found = {
+                name: report[name]
+                for name in ("accuracy", "macro_f1", "expected_calibration_error")
+            }
             found["tfidf"] = report["baselines"][1]["accuracy"]
         found |= {"seed": seed, "seconds": round(seconds, 1), "best_epoch": facts["best_epoch"]}
         print(json.dumps(found), flush=True)

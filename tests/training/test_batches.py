@@ -4,10 +4,10 @@ import dataclasses
 
 import numpy as np
 import torch
-from toys import ToySource
 
 from regard.training.batches import PlannedBatches
 from regard.training.config import TrainingConfig
+from toys import ToySource
 
 SOURCE = ToySource(50)
 CONFIG = TrainingConfig(batch_size=8)

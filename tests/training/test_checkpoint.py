@@ -4,13 +4,13 @@ import dataclasses
 
 import pytest
 import torch
-from toys import ToySource, toy_model
 
 from regard.errors import ConfigError, ModelError
 from regard.training.batches import PlannedBatches
 from regard.training.checkpoint import Checkpoint, fingerprint
 from regard.training.config import TrainingConfig
 from regard.training.snapshot import Snapshot, write_snapshot
+from toys import ToySource, toy_model
 
 RUN = Snapshot({"w": torch.arange(3.0)}, {"epoch": 2})
 

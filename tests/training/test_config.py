@@ -62,7 +62,12 @@ def test_settings_survive_json():
 
 def test_settings_can_be_given_as_text():
     """000-06: every knob can be set from the command line."""
-    given = {"clip": "none", "learning_rate": "0.1", "freeze_vectors": "true", "monitor": "accuracy"}
+    given = {
+        "clip": "none",
+        "learning_rate": "0.1",
+        "freeze_vectors": "true",
+        "monitor": "accuracy",
+    }
     config = with_text_values(TrainingConfig(), given)
     assert (config.clip, config.learning_rate) == (None, 0.1)
     assert (config.freeze_vectors, config.monitor) == (True, "accuracy")

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from toys import ToySource, toy_model
 
 from regard.errors import DataError
 from regard.tasks.classify import ClassificationLoss
@@ -17,6 +16,7 @@ from regard.training.loop import count_steps, train
 from regard.training.optimizers import OPTIMIZERS
 from regard.training.snapshot import Snapshot
 from regard.training.state import TrainingState
+from toys import ToySource, toy_model
 
 SOURCE = ToySource(30)
 CONFIG = TrainingConfig(epochs=2, batch_size=8, learning_rate=0.05, clip=None)
@@ -55,7 +55,7 @@ def test_the_loop_does_what_a_plain_one_does():
 
 def test_each_step_says_where_it_is():
     seen = list(steps_of(toy_model(), CONFIG))
-    places = [(step.epoch, step.batch, step.batches, step.step, step.steps) for step in seen]
+    places = [(step.epoch, step.batch, step.batches, step.step, step.total_steps) for step in seen]
     assert places == [
         (1, 1, 4, 1, 8),
         (1, 2, 4, 2, 8),
@@ -120,7 +120,7 @@ def test_gradients_are_no_longer_than_the_limit(limit):
     for step in steps_of(model, dataclasses.replace(CONFIG, clip=limit)):
         norms.append(torch.cat([p.grad.flatten() for p in model.parameters()]).norm())
         assert norms[-1] <= limit
-        assert step.gradient_norm >= norms[-1]
+        assert step.gradient_norm >= norms[-1] * (1 - 1e-5)
     assert max(norms) > 0.5 * limit
 
 
@@ -168,7 +168,7 @@ def test_a_run_goes_on_from_any_step_to_the_same_bits(optimizer, schedule):
     batches, loss = PlannedBatches(SOURCE, config), ClassificationLoss()
     expected = weights_after(config, dropout=0.5)
     for stop in range(1, 9):
-        state = TrainingState(toy_model(dropout=0.5), config, steps=8)
+        state = TrainingState(toy_model(dropout=0.5), config, total_steps=8)
         steps = train(state.model, batches, loss=loss, config=config, state=state)
         for _ in range(stop):
             next(steps)
@@ -177,7 +177,7 @@ def test_a_run_goes_on_from_any_step_to_the_same_bits(optimizer, schedule):
             {name: tensor.clone() for name, tensor in kept.tensors.items()},
             json.loads(json.dumps(kept.values)),
         )
-        again = TrainingState(toy_model(dropout=0.5, seed=9), config, steps=8)
+        again = TrainingState(toy_model(dropout=0.5, seed=9), config, total_steps=8)
         again.restore(kept)
         rest = list(train(again.model, batches, loss=loss, config=config, state=again))
         assert [step.step for step in rest] == list(range(stop + 1, 9))

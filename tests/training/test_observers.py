@@ -3,7 +3,6 @@
 import sys
 
 import pytest
-from toys import ToySource, toy_model
 
 from regard.errors import MissingExtra
 from regard.records.history import Epoch
@@ -12,6 +11,7 @@ from regard.training.batches import PlannedBatches
 from regard.training.config import TrainingConfig
 from regard.training.loop import train
 from regard.training.observers import TensorBoardLog
+from toys import ToySource, toy_model
 
 
 def test_the_log_holds_every_tenth_step_and_every_epoch(tmp_path):

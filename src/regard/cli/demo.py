@@ -28,7 +28,7 @@ def demo(
     from ..data.columns import Columns
     from ..data.docstrings import collect_docstrings
     from ..estimators.preparing import FitOptions
-    from ..views.summary import summary
+    from ..views.scorecard import summary
     from .settings import classifier_from
 
     began = time.perf_counter()

@@ -46,7 +46,7 @@ def evaluate(
     from ..data.columns import Columns
     from ..data.readers import read_documents
     from ..estimators.classifier import DocumentClassifier
-    from ..views.summary import summary
+    from ..views.scorecard import summary
 
     classifier = DocumentClassifier.load(model, device=device)
     columns = Columns(

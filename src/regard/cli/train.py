@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ..data.columns import Columns
     from ..data.readers import Reader
     from ..estimators.classifier import DocumentClassifier
-    from ..records.check import Check
+    from ..records.check import DataCheck
     from ..training.teams import Team
 
 __all__ = ["train"]
@@ -172,7 +172,7 @@ class _Job:
             documents = counted(self.reader, "reading", quiet=self.quiet)
             self.classifier.fit_documents(documents, self.held_out, options=options)
 
-    def _show_check(self, check: Check) -> None:
+    def _show_check(self, check: DataCheck) -> None:
         readers = [self.reader] if self.held_out is None else [self.reader, self.held_out]
         counts = [line for reader in readers for line in reader.counts.describe()]
         for line in [*counts, *check.describe()]:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..config import require
+from .flat import cut_runs
 
 __all__ = ["plan_batches", "split_by_rank"]
 
@@ -17,9 +18,9 @@ def plan_batches(
 ) -> list[NDArray[np.int64]]:
     """Put each document into one batch within the limits on its documents and its tokens.
 
-    A document with more than ``batch_tokens`` is a batch of its own. Documents are grouped by length
-    inside windows of the shuffled order, so that the work inside a batch is even and still no
-    two epochs are alike; ``seed`` and ``epoch`` decide everything.
+    A document with more than ``batch_tokens`` is a batch of its own. Documents are grouped by
+    length inside windows of the shuffled order, so that the work inside a batch is even and
+    still no two epochs are alike; ``seed`` and ``epoch`` decide everything.
     """
     require(batch_size >= 1, f"batch_size must be at least 1, got {batch_size}")
     require(batch_tokens >= 1, f"batch_tokens must be at least 1, got {batch_tokens}")
@@ -32,7 +33,8 @@ def plan_batches(
         chosen = order[first : first + window]
         # Stable, so that the shuffled order still decides among equal lengths.
         ordered = chosen[np.argsort(sizes[chosen], kind="stable")]
-        batches += _cut(ordered, sizes[ordered], batch_size, batch_tokens)
+        runs = cut_runs(sizes[ordered], most_items=batch_size, most_total=batch_tokens)
+        batches += [ordered[run] for run in runs]
     return [batches[place] for place in random.permutation(len(batches)).tolist()]
 
 
@@ -43,18 +45,3 @@ def split_by_rank(batch: NDArray[np.int64], *, rank: int, world: int) -> NDArray
     """
     require(0 <= rank < world, f"rank must be from 0 to {world - 1}, got {rank}")
     return batch[rank::world]
-
-
-def _cut(
-    documents: NDArray[np.int64], sizes: NDArray[np.int64], batch_size: int, batch_tokens: int
-) -> list[NDArray[np.int64]]:
-    """Cut a run of documents into batches, each as large as the limits allow."""
-    sums = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
-    batches = []
-    first = 0
-    while first < len(documents):
-        fitting = int(np.searchsorted(sums, sums[first] + batch_tokens, side="right")) - 1
-        last = min(max(fitting, first + 1), first + batch_size)
-        batches.append(documents[first:last])
-        first = last
-    return batches

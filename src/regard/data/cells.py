@@ -7,6 +7,8 @@ import math
 import operator
 from collections.abc import Iterable, Mapping
 
+import numpy as np
+
 from ..records.reading import RowFault
 from ..text.document import Label
 
@@ -73,7 +75,7 @@ def _several(values: Iterable[object]) -> tuple[str, ...]:
 
 def _whole(value: object) -> str | int:
     """A label that was not written as text: true, 3, or 3.0 as spreadsheets write it."""
-    if isinstance(value, bool):
+    if isinstance(value, bool | np.bool_):
         return str(value).lower()
     if isinstance(value, float) and value.is_integer():
         return int(value)

@@ -86,7 +86,8 @@ def _class_sizes(
         strict=True,
     )
     return tuple(
-        ClassSize(str(label), *pair) for label, pair in zip(corpus.labels.classes, counts, strict=True)
+        ClassSize(str(label), *pair)
+        for label, pair in zip(corpus.labels.classes, counts, strict=True)
     )
 
 

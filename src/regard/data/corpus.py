@@ -17,13 +17,14 @@ from ..records.truncation import TruncationReport
 from ..text.vocab import Vocab
 from .batch import Batch
 from .caps import Caps, cut
-from .flat import places_of_rows, row_sums
+from .flat import cut_runs, places_of_rows, row_sums
 from .labels import LabelIndex
 from .store import DTYPES, Arrays, load_store, load_words
 
 __all__ = ["ClassPlaces", "Corpus", "SentenceRows"]
 
-_BLOCK = 4096  # documents
+_BLOCK_DOCUMENTS = 1 << 14
+_BLOCK_TOKENS = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,7 +50,7 @@ class _Gathered:
     sentences: NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Corpus:
     """Documents as ids in files that are mapped into memory, so they may be larger than it.
 
@@ -86,6 +87,9 @@ class Corpus:
     def __len__(self) -> int:
         """How many documents there are, in all parts."""
         return len(self.arrays.fingerprints)
+
+    def __repr__(self) -> str:
+        return f"Corpus({len(self):,} documents, {len(self.arrays.ids):,} tokens)"
 
     @cached_property
     def lengths(self) -> NDArray[np.int64]:
@@ -174,10 +178,12 @@ class Corpus:
         )
 
     def blocks(self, indices: ArrayLike | None = None) -> Iterator[NDArray[np.int64]]:
-        """Go through the chosen documents, or all, some thousands at a time."""
+        """Go through the chosen documents, or all, in blocks that take little memory."""
         chosen = np.arange(len(self)) if indices is None else np.asarray(indices, dtype=np.int64)
-        for first in range(0, len(chosen), _BLOCK):
-            yield chosen[first : first + _BLOCK]
+        starts = self.arrays.token_starts
+        sizes = starts[chosen + 1] - starts[chosen]
+        for run in cut_runs(sizes, most_items=_BLOCK_DOCUMENTS, most_total=_BLOCK_TOKENS):
+            yield chosen[run]
 
     def sentence_rows(self, chosen: NDArray[np.int64]) -> SentenceRows:
         """Gather how many sentences the documents have and how long these are, before the caps."""

@@ -75,7 +75,9 @@ class CorpusWriter:
         self._kind: type[object] | None = None  # of the labels: single, tuple or none at all
         self._parts: list[int] = []
         self._totals = {"documents": 0, "tokens": 0, "sentences": 0, "labels": 0}
-        self._buffers = {name: array(_TYPE_CODES[kind]) for name, kind in DTYPES.items()}
+        self._buffers: dict[str, array[float]] = {
+            name: array(_TYPE_CODES[kind]) for name, kind in DTYPES.items()
+        }
         self._files: dict[str, BufferedWriter] = {}
         self._closing = contextlib.ExitStack()
 
@@ -119,7 +121,7 @@ class CorpusWriter:
             sentences=totals["sentences"],
             parts=tuple(self._parts),
             labels=tuple(self._labels),
-            labelled=self._kind is not None and self._kind is not type(None),
+            labelled=self._kind is not type(None),
             multilabel=self._kind is tuple,
             truncation=self._tally.report(),
         )

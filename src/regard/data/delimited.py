@@ -22,7 +22,7 @@ DELIMITERS = (",", ";", "\t", "|")
 
 _LONGEST_ROW = 1 << 26
 # Possessive, so that a doubled quote is never taken for a closing one on second thoughts.
-_QUOTED = re.compile(r'((?:[^"]++|"")*+)("?)')
+_QUOTED = re.compile(r'([^"]*+(?:""[^"]*+)*+)("?)')
 _SEPARATOR_LINE = re.compile(r"sep=(.)", re.IGNORECASE)
 
 

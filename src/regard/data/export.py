@@ -10,18 +10,17 @@ from numpy.typing import NDArray
 
 from ..config import require
 from ..records.truncation import TruncationReport
+from ..text.vocab import PADDING
 from .batch import Batch
 from .caps import Caps, CutTally, count_cuts, cut
 from .flat import places_in_row
 
 __all__ = ["FixedArray", "to_fixed_array"]
 
-PADDING = 0
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FixedArray:
-    """Ids, (documents, document_size, sentence_size), zero where there is none, and what was cut."""
+    """Ids, (documents, sentences, words), zero where there is none, and what was cut."""
 
     ids: NDArray[np.int64]
     report: TruncationReport

@@ -36,7 +36,7 @@ class LabelIndex:
             singles.update(label if isinstance(label, tuple) else (label,))
         if len({isinstance(label, str) for label in singles}) > 1:
             singles = {str(label) for label in singles}
-        return cls(tuple(sorted(singles)), multilabel=several == {True})  # type: ignore[type-var]
+        return cls(tuple(sorted(singles)), multilabel=several == {True})
 
     def __len__(self) -> int:
         return len(self.classes)
@@ -46,7 +46,7 @@ class LabelIndex:
         return self._numbers.get(str(label))
 
     def encode(self, labels: Sequence[Label]) -> NDArray[np.int64] | NDArray[np.float32]:
-        """Return class numbers, (documents,), or ones where several labels hold, (documents, classes)."""
+        """Return class numbers, (documents,), or zeros and ones, (documents, classes)."""
         if not self.multilabel:
             return np.array([self._known(label) for label in labels], dtype=np.int64)
         encoded = np.zeros((len(labels), len(self)), dtype=np.float32)

@@ -152,9 +152,10 @@ def open_bytes(path: Path | str) -> Iterator[io.BufferedReader]:
             stream = _with_peek(sys.stdin.buffer, stack)
         else:
             try:
-                stream = stack.enter_context(Path(path).open("rb", buffering=_BLOCK))
+                opened = Path(path).open("rb", buffering=0)  # noqa: SIM115
             except OSError as problem:
                 raise DataError(f"cannot read {path}: {problem.strerror}") from problem
+            stream = stack.enter_context(io.BufferedReader(opened, _BLOCK))
         if stream.peek(2)[:2] == b"\x1f\x8b":
             packed = stack.enter_context(gzip.open(stream))
             stream = _with_peek(packed, stack)
@@ -165,6 +166,6 @@ def _with_peek(stream: object, stack: contextlib.ExitStack) -> io.BufferedReader
     # Standard input is not wrapped again: that would wait for a full block of a slow pipe.
     if isinstance(stream, io.BufferedReader):
         return stream
-    wrapped = io.BufferedReader(cast(io.RawIOBase, stream), _BLOCK)
+    wrapped: io.BufferedReader = io.BufferedReader(cast(io.RawIOBase, stream), _BLOCK)
     stack.callback(wrapped.detach)
     return wrapped

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,11 +15,12 @@ from ..errors import DataError
 from ..text.characters import lower_case, lower_words
 from ..text.vocab import Vocab
 from .lines import open_bytes
-from .vector_files import Damaged, VectorRow, vector_rows
+from .vector_files import BinaryVectors, TextVectors, open_vectors
 
 __all__ = ["Coverage", "WordVectors", "read_vectors"]
 
 _SPECIAL = 2  # padding and out-of-vocabulary, which no file knows
+_MISSING, _LOWER_CASE, _AS_WRITTEN = 0, 1, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +80,67 @@ def read_vectors(
     lower case. ``size`` is the size that the vectors must have; ``counts`` says how often each
     word occurs in the texts.
     """
-    collector = _Collector(vocab)
     try:
         with open_bytes(path) as stream:
-            rows = vector_rows(stream, str(path), size)
-            collector.collect(rows)
+            file = open_vectors(stream, str(path))
+            if size is not None and file.size != size:
+                raise DataError(
+                    f"{path} has vectors of size {file.size}, the network wants {size}; "
+                    f"use --set network.embedding_size={file.size}"
+                )
+            matrix, found = _collected(file, vocab)
     except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
         raise DataError(f"{path} is damaged: {problem}") from problem
-    return collector.vectors(str(path), counts)
+    known = found > _MISSING
+    coverage = Coverage(
+        file=str(path),
+        size=file.size,
+        words=len(vocab) - _SPECIAL,
+        found=int((found == _AS_WRITTEN).sum()),
+        found_in_lower_case=int((found == _LOWER_CASE).sum()),
+        token_share=_token_share(known, vocab, counts),
+        damaged=file.damaged,
+    )
+    return WordVectors(matrix, known, coverage)
+
+
+def _collected(
+    file: TextVectors | BinaryVectors, vocab: Vocab
+) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
+    """Fill a matrix with the vectors of the vocabulary; say of each word how it was found."""
+    matrix = np.zeros((len(vocab), file.size), dtype=np.float32)
+    found = np.full(len(vocab), _MISSING, dtype=np.int8)
+    words = vocab.words[_SPECIAL:]
+    exact = {word: place for place, word in enumerate(words, _SPECIAL)}
+    folded: dict[str, list[int]] = {}
+    for place, word in enumerate(lower_words(words), _SPECIAL):
+        folded.setdefault(word, []).append(place)
+    for word, written in file:
+        place = exact.get(word, 0)
+        wanted = [place] if place and found[place] < _AS_WRITTEN else []
+        # The first of several spellings is taken: files have the most frequent first.
+        wanted += [
+            other
+            for other in folded.get(lower_case(word), ())
+            if not found[other] and other != place
+        ]
+        if not wanted:
+            continue
+        values = file.parse(written)
+        if values is None:
+            file.damaged += 1
+            continue
+        matrix[wanted] = values
+        found[wanted] = _LOWER_CASE
+        if place:
+            found[place] = _AS_WRITTEN
+    return matrix, found
+
+
+def _token_share(
+    known: NDArray[np.bool_], vocab: Vocab, counts: Mapping[str, int] | None
+) -> float | None:
+    if not counts:
+        return None
+    times = np.array(list(counts.values()), dtype=np.int64)
+    return float(times[known[vocab.ids(list(counts))]].sum() / times.sum())

@@ -20,7 +20,7 @@ from ..config import Plain, require, to_dict
 from ..data.labels import LabelIndex
 from ..data.readers import read_texts
 from ..data.vectors import read_vectors
-from ..errors import DataError, ModelError, NotFittedError
+from ..errors import ModelError, NotFittedError
 from ..models.base import Model, ModelConfig
 from ..models.han import HANConfig
 from ..records.evaluation import Evaluation
@@ -28,7 +28,7 @@ from ..records.explanation import Explanation
 from ..records.history import History
 from ..tasks.baselines import MAX_DOCUMENTS, TfidfBaseline
 from ..tasks.calibration import fit_temperature
-from ..tasks.classify import probabilities
+from ..tasks.classify import ClassificationLoss, probabilities
 from ..text.document import Document
 from ..text.tokenize import TextConfig
 from ..text.vocab import Vocab
@@ -37,6 +37,7 @@ from ..training.checkpoint import Checkpoint
 from ..training.config import TrainingConfig
 from ..training.devices import choose_device
 from ..training.seeds import derived_seed, seeded
+from .estimating import estimated
 from .evaluating import evaluate
 from .explaining import explain
 from .fitting import FitData, Run, classification_loss, fit_model
@@ -108,8 +109,13 @@ class DocumentClassifier(ClassifierMixin, NestedSettings):  # type: ignore[misc]
             self._adopt(data.labels, data.vocab, device)
             self.training_places_ = data.training
             self._start_vectors(data, options)
+            fit_data, loss = self._fit_data(data)
+            if options.on_check is not None:
+                options.on_check(estimated(data.check, self.model_, fit_data, loss, self.training))
             run = Run(self._checkpoint(folder, options), options.observers, options.team)
-            self.history_: History | None = self._train(data, run)
+            self.history_: History | None = fit_model(
+                self.model_, fit_data, loss=loss, config=self.training, run=run
+            )
             self.temperature_ = self._fit_temperature(data)
         self.facts_: Mapping[str, Plain] = self._facts(data)
         return self
@@ -229,13 +235,8 @@ class DocumentClassifier(ClassifierMixin, NestedSettings):  # type: ignore[misc]
     def _start_vectors(self, data: Prepared, options: FitOptions) -> None:
         if options.vectors is None:
             return
-        found = read_vectors(options.vectors, data.vocab, counts=data.counts)
         size = self.model_.embedding.embedding_dim
-        if found.matrix.shape[1] != size:
-            raise DataError(
-                f"{options.vectors} has vectors of {found.matrix.shape[1]} numbers, the network of {size}; "
-                f"use --set network.embedding_size={found.matrix.shape[1]}"
-            )
+        found = read_vectors(options.vectors, data.vocab, size=size, counts=data.counts)
         self.model_.set_vectors(torch.from_numpy(found.matrix), torch.from_numpy(found.known))
         self.vector_coverage_ = found.coverage
 
@@ -248,13 +249,15 @@ class DocumentClassifier(ClassifierMixin, NestedSettings):  # type: ignore[misc]
         }
         return Checkpoint(folder / "checkpoint", settings, resume=options.resume)
 
-    def _train(self, data: Prepared, run: Run) -> History:
-        batches = self._batches(data, data.training)
+    def _fit_data(self, data: Prepared) -> tuple[FitData, ClassificationLoss]:
         held_out = self._batches(data, data.validation) if len(data.validation) else None
-        labels = _targets(data)
-        loss = classification_loss(self.training, labels, label_count=len(data.labels))
-        fit_data = FitData(batches, held_out, len(data.labels))
-        return fit_model(self.model_, fit_data, loss=loss, config=self.training, run=run)
+        loss = classification_loss(
+            self.training,
+            data.corpus.class_counts(data.training),
+            document_count=len(data.training),
+            multilabel=data.labels.multilabel,
+        )
+        return FitData(self._batches(data, data.training), held_out, len(data.labels)), loss
 
     def _batches(self, data: Prepared, indices: NDArray[np.int64]) -> PlannedBatches:
         return PlannedBatches(data.corpus, self.training, indices=indices)
@@ -305,12 +308,3 @@ def _listed(labels: Iterable[object]) -> Iterable[object]:
     """Labels as Python's own values: scikit-learn hands over arrays of numpy's."""
     return labels.tolist() if hasattr(labels, "tolist") else labels
 
-
-def _targets(data: Prepared) -> NDArray[np.generic]:
-    """The training data's labels, as the loss weighs classes by them."""
-    if not data.labels.multilabel:
-        return data.corpus.targets[data.training]
-    places = data.corpus.class_places(data.training)
-    holds = np.zeros((len(data.training), len(data.labels)), dtype=np.float32)
-    holds[places.documents, places.classes] = 1
-    return holds

@@ -102,7 +102,8 @@ class _Fitting:
         run: Run,
     ) -> None:
         self.data, self.config, self.run = data, config, run
-        self.state = TrainingState(model, config, steps=count_steps(data.training, config))
+        total_steps = count_steps(data.training, config)
+        self.state = TrainingState(model, config, total_steps=total_steps)
         self.loss = loss.to(self.state.device)
         self.stopping = EarlyStopping(config)
         self.running = RunningLoss(self.state.device)
@@ -211,11 +212,20 @@ class _Fitting:
         }
         self.run.checkpoint.save(Snapshot.join(parts), self.fingerprint)
 
+    def _load(self) -> Snapshot | None:
+        """Read the checkpoint in the first process, and hand it to the others."""
+        checkpoint, team = self.run.checkpoint, self.run.team
+        saved = None
+        if checkpoint is not None:
+            self.fingerprint = fingerprint(self.state.model, self.data.training, self.config)
+            saved = checkpoint.load(self.fingerprint) if team.rank == 0 else None
+        if team.size == 1:
+            return saved
+        content = team.spread(b"" if saved is None else saved.to_bytes())
+        return Snapshot.from_bytes(content) if content else None
+
     def _resume(self) -> None:
-        if self.run.checkpoint is None:
-            return
-        self.fingerprint = fingerprint(self.state.model, self.data.training, self.config)
-        saved = self.run.checkpoint.load(self.fingerprint)
+        saved = self._load()
         if saved is None:
             return
         self.state.restore(saved.under("state"))

@@ -92,14 +92,15 @@ def read_folder(folder: Path, models: Mapping[str, type[ModelConfig]] | None = N
         raise ModelError(f"{folder} holds a network called {name!r}; {suggestion(name, known)}")
     try:
         history = about.get("history")
+        text = config.from_dict(TextConfig, _settings(about, "text"))
         return Saved(
             network=config.from_dict(known[name], _settings(about, "network")),
-            text=config.from_dict(TextConfig, _settings(about, "text")),
+            text=text,
             training=config.from_dict(TrainingConfig, _settings(about, "training")),
             classes=cast(Classes, tuple(cast(list[str], about["classes"]))),
             multilabel=bool(about["multilabel"]),
             temperature=float(cast(float, about["temperature"])),
-            vocab=Vocab.load(folder / "vocab.txt"),
+            vocab=Vocab.load(folder / "vocab.txt", lowercase=text.lowercase),
             weights=load_file(folder / "weights.safetensors"),
             history=None if history is None else History.from_json(json.dumps(history)),
             facts=_settings(about, "facts"),

@@ -14,9 +14,9 @@ from ..data.columns import Columns
 from ..data.corpus import Corpus
 from ..data.labels import LabelIndex
 from ..data.splits import SplitBy, split_validation
-from ..data.writer import build_corpus
+from ..data.corpus_writer import build_corpus
 from ..errors import DataError
-from ..records.check import Check
+from ..records.check import DataCheck
 from ..text.document import Document
 from ..text.tokenize import TextConfig
 from ..text.vocab import Vocab
@@ -40,7 +40,7 @@ class FitOptions:
     resume: bool = False
     observers: tuple[Observer, ...] = ()
     team: Team = Alone()
-    on_check: Callable[[Check], None] | None = None  # sees what was found before training starts
+    on_check: Callable[[DataCheck], None] | None = None  # sees what was found before training starts
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +53,7 @@ class Prepared:
     vocab: Vocab
     labels: LabelIndex
     counts: dict[str, int]  # of the training data's words
+    check: DataCheck
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +87,8 @@ def prepare(
     training, held_out = _sides(corpus, holdout, options)
     counts = corpus.word_counts(training)
     vocab = Vocab.from_counts(counts, text)
-    if options.on_check is not None:
-        options.on_check(check_corpus(corpus, training=training, validation=held_out))
-    return Prepared(corpus.remapped(vocab), training, held_out, vocab, labels, counts)
+    check = check_corpus(corpus, training=training, validation=held_out)
+    return Prepared(corpus.remapped(vocab), training, held_out, vocab, labels, counts, check)
 
 
 def _sides(

@@ -44,11 +44,11 @@ def likeliest(probabilities: Tensor) -> Chosen:
 
 
 def holding(probabilities: Tensor, threshold: float = 0.5) -> Chosen:
-    """Choose every class at or above the threshold, likeliest first; where there is none, the likeliest."""
+    """Choose every class above the threshold, likeliest first, or else the likeliest alone."""
     chosen: list[tuple[int, ...]] = []
     for row in probabilities.tolist():
         order = sorted(range(len(row)), key=lambda number: -row[number])
-        above = tuple(number for number in order if row[number] >= threshold)
+        above = tuple(number for number in order if row[number] > threshold)
         chosen.append(above or (order[0],))
     return tuple(chosen)
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
+from torch.autograd.function import FunctionCtx, once_differentiable
 
 from ..ragged import Ragged
 from .jobs import BLOCK_ROWS, Gathering, Layout, Recurrence, padded
@@ -115,10 +115,19 @@ class Plan:
         return states
 
 
+class _Context(FunctionCtx):
+    """What the way forward leaves for the way back."""
+
+    plan: Plan
+    spent: bool
+    saved_tensors: tuple[Tensor, ...]
+    needs_input_grad: tuple[bool, ...]
+
+
 class _Recur(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: "_Context", projected: Tensor, weights: Tensor, biases: Tensor, plan: Plan
+        ctx: _Context, projected: Tensor, weights: Tensor, biases: Tensor, plan: Plan
     ) -> Tensor:
         job = plan.job(projected, weights, biases)
         saved = plan.room_to_save(job)
@@ -131,7 +140,7 @@ class _Recur(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: "_Context", gradient: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: _Context, gradient: Tensor) -> tuple[Tensor | None, ...]:
         projected, weights, biases, states, saved = ctx.saved_tensors
         plan = ctx.plan
         job = plan.job(projected, weights, biases)
@@ -172,8 +181,51 @@ def _gather(plan: Plan, job: Recurrence, distinct: int) -> Tensor:
     if plan.index is not None:
         order = torch.empty_like(plan.index)
         firsts = torch.zeros(distinct + 1, dtype=torch.int64)
-        group = plan.native.function("group_items")
-        group(*_addresses(plan.index), len(order), distinct, *_addresses(order, firsts))
+        addresses = order.data_ptr(), firsts.data_ptr()
+        plan.native.call("group_items", plan.index.data_ptr(), len(order), distinct, *addresses)
         gathering.fill(item_order=order, firsts=firsts)
     plan.native.run("gather", gathering, level=plan.level, threads=plan.threads)
     return gradient
+
+
+def _padded_rows(rows: Tensor) -> Tensor:
+    """Copy rows so that each begins on a cache line and ends in zeros."""
+    copy = rows.new_zeros(*rows.shape[:-1], padded(rows.shape[-1]))
+    copy[..., : rows.shape[-1]] = rows
+    return copy
+
+
+def _check_shapes(cell: Cell, projected: Tensor, weights: Tensor) -> tuple[int, int, int]:
+    """Return how many directions, gates times units, and units there are."""
+    if cell not in GATES:
+        raise ValueError(f"there is no cell {cell!r}; there are {', '.join(GATES)}")
+    for name, tensor in (("projected", projected), ("weights", weights)):
+        if tensor.dtype != torch.float32 or tensor.device.type != "cpu":
+            found = f"{tensor.dtype} on {tensor.device}"
+            raise ValueError(f"the native kernels need {name} as float32 on the CPU, got {found}")
+    if weights.ndim != 3 or weights.shape[1] != GATES[cell] * weights.shape[2]:
+        asked = f"(directions, {GATES[cell]} * size, size)"
+        raise ValueError(f"weights of a {cell} must be {asked}, got {tuple(weights.shape)}")
+    directions, size, hidden_size = weights.shape
+    if not 1 <= directions <= 2 or hidden_size < 1:
+        raise ValueError(f"weights need one or two directions and units, got {directions} of {hidden_size}")
+    if projected.ndim != 2 or projected.shape[1] != directions * size:
+        asked = f"(distinct, {directions * size})"
+        raise ValueError(f"projected must be {asked}, got {tuple(projected.shape)}")
+    return directions, size, hidden_size
+
+
+def _check_index(native: Library, index: Tensor, distinct: int) -> Tensor:
+    index = index.detach().to("cpu", torch.int64).contiguous()
+    if native.call("check_index", index.data_ptr(), index.numel(), distinct):
+        span = f"{int(index.min())} to {int(index.max())}"
+        raise IndexError(f"index must be from 0 to {distinct - 1}, got values from {span}")
+    return index
+
+
+def _check_rows(rows: Ragged, items: int) -> None:
+    lengths = rows.lengths
+    if len(rows) and int(lengths.min()) < 0:
+        raise ValueError(f"a row cannot have {int(lengths.min())} items")
+    if int(lengths.sum()) != items:
+        raise ValueError(f"the rows have {int(lengths.sum())} items, but there are {items}")

@@ -6,7 +6,6 @@ import ctypes
 import functools
 import importlib.machinery
 import os
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -17,7 +16,19 @@ SWITCH = "REGARD_KERNELS"
 
 _INTERFACE = 1  # must equal INTERFACE in native.h
 _OUT_OF_MEMORY = 1
-_ABSENT = "not compiled (no C compiler when the package was installed)"
+
+_number, _pointer = ctypes.c_int64, ctypes.c_void_p
+# Arguments must be declared: ctypes would pass undeclared addresses as 32 bits.
+_HELPERS = {
+    "interface": (),
+    "level_count": (),
+    "level_name": (_number,),
+    "level_width": (_number,),
+    "level_works": (_number,),
+    "check_index": (_pointer, _number, _number),
+    "group_items": (_pointer, _number, _number, _pointer, _pointer),
+}
+_KERNELS = ("forward", "backward", "gather", "attend", "pool", "pool_back")
 
 
 class Library:
@@ -25,14 +36,15 @@ class Library:
 
     def __init__(self, path: Path) -> None:
         self._functions = ctypes.CDLL(os.fspath(path))
-        found = self._functions.regard_interface()
-        if found != _INTERFACE:
-            raise OSError(f"{path.name} was built for interface {found}, not {_INTERFACE}")
-        self._functions.regard_level_name.restype = ctypes.c_char_p
-        count = self._functions.regard_level_count()
-        working = [n for n in range(count) if self._functions.regard_level_works(n)]
-        self._levels = {self._functions.regard_level_name(n).decode(): n for n in working}
-        self._widths = {n: self._functions.regard_level_width(n) for n in working}
+        if (found := self.call("interface")) != _INTERFACE:
+            raise OSError(f"{path.name} has interface {found}, this package needs {_INTERFACE}")
+        for name in _KERNELS:
+            getattr(self._functions, f"regard_{name}").argtypes = (_number, _pointer)
+        names = self._functions.regard_level_name
+        names.argtypes, names.restype = (_number,), ctypes.c_char_p
+        working = [n for n in range(self.call("level_count")) if self.call("level_works", n)]
+        self._levels = {names(n).decode(): n for n in working}
+        self._widths = {n: self.call("level_width", n) for n in working}
 
     @property
     def levels(self) -> tuple[str, ...]:
@@ -49,26 +61,30 @@ class Library:
         level = self.level_for(size)
         return next(name for name, number in self._levels.items() if number == level)
 
-    def function(self, name: str) -> Callable[..., int]:
-        """Return a function of the library by its name."""
-        return getattr(self._functions, f"regard_{name}")
+    def call(self, name: str, *arguments: int) -> int:
+        """Call a function that is not cut into tasks; addresses are passed as numbers."""
+        function = getattr(self._functions, f"regard_{name}")
+        function.argtypes = _HELPERS[name]
+        return function(*arguments)
 
     def run(self, name: str, job: ctypes.Structure, *, level: int, threads: int) -> None:
         """Do all tasks of a job, together with ``threads - 1`` others."""
-        function, reference = self.function(name), ctypes.byref(job)
-        # The job travels with each call: should this thread be interrupted, the memory it
-        # points at must outlive the others.
         others = [
-            _pool(os.getpid(), threads - 1).submit(_call, function, level, job)
+            _pool(os.getpid(), threads - 1).submit(self._work, name, level, job)
             for _ in range(threads - 1)
         ]
-        failures = function(level, reference)
+        failures = self._work(name, level, job)
         for other in others:
             # Tasks are taken by whoever comes first: one who has not started finds none left.
             if not other.cancel():
                 failures |= other.result()
         if failures == _OUT_OF_MEMORY:
             raise MemoryError(f"no memory for the buffers of the native kernel {name!r}")
+
+    def _work(self, name: str, level: int, job: ctypes.Structure) -> int:
+        # The job itself is handed on, not its address: should the thread that waits be
+        # interrupted, the memory must outlive those who still work.
+        return getattr(self._functions, f"regard_{name}")(level, ctypes.byref(job))
 
 
 def library() -> Library | None:
@@ -83,22 +99,18 @@ def why_absent() -> str:
 
 @functools.cache
 def _load() -> tuple[Library | None, str]:
-    reason = _ABSENT
+    reason = "not compiled: there was no C compiler when the package was installed"
     for suffix in importlib.machinery.EXTENSION_SUFFIXES:
         path = Path(__file__).with_name(f"_native{suffix}")
         if path.exists():
             try:
                 return Library(path), ""
             except (OSError, AttributeError) as error:
-                reason = f"not loaded ({error})"
+                reason = f"not loaded: {error}"
     return None, reason
 
 
 @functools.cache
 def _pool(process: int, size: int) -> ThreadPoolExecutor:
-    # Threads do not survive a fork: a child process has another number, so it gets a new pool.
-    return ThreadPoolExecutor(size, thread_name_prefix="regard-kernels")
-
-
-def _call(function: Callable[..., int], level: int, job: ctypes.Structure) -> int:
-    return function(level, ctypes.byref(job))
+    # Threads do not survive a fork: a child has another process number, so it makes its own.
+    return ThreadPoolExecutor(size, thread_name_prefix=f"regard-{process}")

@@ -5,7 +5,7 @@ struct pass {
     const struct recurrence *job;
     struct block block;
     int64_t direction;
-    const float *zeros; /* (hidden_step), the state and memory before the first item */
+    const float *zeros; /* (gate_step), for rows and steps where there is nothing */
     float *summed;      /* (BLOCK_ROWS, gate_step), what the recurrent product gives */
     float *memory[2];   /* (BLOCK_ROWS, hidden_step), of this step and the one before, by turns */
     float *carried;     /* (BLOCK_ROWS, hidden_step), gradients on their way to the item before */
@@ -17,8 +17,8 @@ static float *prepare_pass(struct pass *pass, const struct recurrence *job)
 {
     const int64_t hidden = BLOCK_ROWS * job->hidden_step;
     const int64_t summed = BLOCK_ROWS * job->gate_step;
-    float *buffer = allocate_zeros(job->hidden_step + summed + 4 * hidden);
-    float *rest = buffer + job->hidden_step;
+    float *buffer = allocate_zeros(job->gate_step + summed + 4 * hidden);
+    float *rest = buffer + job->gate_step;
     *pass = (struct pass){.job = job, .zeros = buffer, .summed = rest};
     pass->memory[0] = rest + summed;
     pass->memory[1] = pass->memory[0] + hidden;
@@ -133,8 +133,9 @@ static void carry_gradients(const struct pass *pass, int64_t active, int64_t ste
     const struct recurrence *job = pass->job;
     const int64_t size = job->gates * job->hidden_size;
     const float *left[BLOCK_ROWS];
+    /* Rows whose end is still to come must go on carrying zeros. */
     for (int64_t i = 0; i < BLOCK_ROWS; i++)
-        left[i] = saved_at(pass, i < active ? i : 0, step) + recurrent_part(job);
+        left[i] = i < active ? saved_at(pass, i, step) + recurrent_part(job) : pass->zeros;
     const struct span span = {0, 0, size};
     const struct product product = {
         .left = left,

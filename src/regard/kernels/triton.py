@@ -39,7 +39,8 @@ def recur(
     """
     _check_shapes(cell, projected, index, rows, (weights, biases))
     _check_kind(projected, weights, biases, rows.lengths, *([] if index is None else [index]))
-    from .triton_recurrent import Job, Recurrence, cut_for
+    from .triton_plan import Job, cut_for
+    from .triton_recurrent import Recurrence
 
     directions, _, size = weights.shape
     tensors = (projected, weights, biases)
@@ -47,11 +48,10 @@ def recur(
         cell=cell,
         directions=directions,
         size=size,
-        item_count=len(projected) if index is None else len(index),
         keep=torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors),
         index=None if index is None else index.contiguous(),
         # Rows of one program wait for its longest, so rows of like length go together.
-        order=torch.argsort(rows.lengths.to(torch.int32), descending=True),
+        order=torch.argsort(rows.lengths, descending=True),
         lengths=rows.lengths.contiguous(),
         offsets=rows.offsets,
         cut=cut_for(size, row_count=len(rows) * directions, dtype=projected.dtype),
@@ -129,7 +129,11 @@ def _check_shapes(
     directions, size = weights.shape[0], weights.shape[-1]
     columns = _GATES[cell] * size
     found = (tuple(weights.shape), tuple(biases.shape), tuple(projected.shape))
-    wanted = ((directions, columns, size), (directions, columns), (len(projected), directions * columns))
+    wanted = (
+        (directions, columns, size),
+        (directions, columns),
+        (len(projected), directions * columns),
+    )
     if found != wanted or directions not in (1, 2):
         raise ValueError(
             f"a {cell} needs weights {wanted[0]}, biases {wanted[1]} and projected {wanted[2]}, "
@@ -151,7 +155,7 @@ def _check_kind(first: Tensor, *others: Tensor) -> None:
             raise ValueError(f"GPU kernels take float32 and bfloat16, got {tensor.dtype}")
         if tensor.device != first.device:
             raise ValueError(f"tensors lie on both {first.device} and {tensor.device}")
-    from .triton_recurrent import interpreted
+    from .triton_plan import interpreted
 
     if not first.is_cuda and not interpreted():
         raise ValueError(f"GPU kernels cannot read tensors on {first.device}")

@@ -12,7 +12,14 @@ from .triton_rows import attend, attend_backward
 __all__ = ["Attention"]
 
 # Items that a program takes at once; sentences and documents rarely have many more.
-_ITEMS = 32
+_ITEMS = 16
+
+
+class _Context(FunctionCtx):
+    """What the way forward leaves for the way back."""
+
+    dtype: torch.dtype
+    saved_tensors: tuple[Tensor, ...]
 
 
 class Attention(torch.autograd.Function):
@@ -20,7 +27,7 @@ class Attention(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: FunctionCtx, scores: Tensor, values: Tensor, lengths: Tensor, offsets: Tensor
+        ctx: _Context, scores: Tensor, values: Tensor, lengths: Tensor, offsets: Tensor
     ) -> tuple[Tensor, Tensor]:
         """Give the sums, (rows, size), and the weights, (items,)."""
         size = values.shape[1]
@@ -32,16 +39,16 @@ class Attention(torch.autograd.Function):
         )  # fmt: skip
         ctx.save_for_backward(values, weights, pooled, lengths, offsets)
         ctx.set_materialize_grads(False)
-        ctx.dtype = scores.dtype  # type: ignore[attr-defined]
+        ctx.dtype = scores.dtype
         return pooled.to(values.dtype), weights
 
     @staticmethod
     @once_differentiable
     def backward(
-        ctx: FunctionCtx, pooled_gradient: Tensor | None, weight_gradient: Tensor | None
+        ctx: _Context, pooled_gradient: Tensor | None, weight_gradient: Tensor | None
     ) -> tuple[Tensor | None, Tensor | None, None, None]:
         """Give the gradients of scores and values; either gradient may be absent."""
-        values, weights, pooled, lengths, offsets = ctx.saved_tensors  # type: ignore[attr-defined]
+        values, weights, pooled, lengths, offsets = ctx.saved_tensors
         if pooled_gradient is None:
             if weight_gradient is None:
                 return None, None, None, None
@@ -49,7 +56,7 @@ class Attention(torch.autograd.Function):
         if weight_gradient is not None:
             weight_gradient = weight_gradient.contiguous()
         size = values.shape[1]
-        score_gradient = torch.empty_like(weights, dtype=ctx.dtype)  # type: ignore[attr-defined]
+        score_gradient = torch.empty_like(weights, dtype=ctx.dtype)
         value_gradient = torch.empty_like(values)
         attend_backward[(len(lengths),)](
             pooled_gradient.contiguous(), weight_gradient, values, weights, pooled, lengths,

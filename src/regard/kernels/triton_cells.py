@@ -1,8 +1,9 @@
 """One step of each recurrent cell, forwards and backwards, as the Triton kernels use it.
 
 A cell works on tiles of shape (rows, units). Every function takes and returns room for four gates;
-what a cell does not have costs nothing, because the compiler drops it.
-Gate gradients are stored in blocks, of which the last ``gates`` belong to the recurrent product:
+what a cell does not have costs nothing, because the compiler drops it. Four tiles that go to
+memory together are stored as one, unit by unit, so that they move in one piece.
+Gate gradients come in blocks, of which the last ``gates`` belong to the recurrent product:
 ``rnn`` (h), ``gru`` (n, r, z, r * n), ``lstm`` (i, f, g, o).
 """
 
@@ -14,6 +15,7 @@ import triton.language as tl
 
 __all__ = [
     "advance",
+    "join",
     "load_gates",
     "load_inputs",
     "load_past",
@@ -21,7 +23,7 @@ __all__ = [
     "place_rows",
     "product",
     "retreat",
-    "store_gates",
+    "split",
     "tanh",
 ]
 
@@ -34,7 +36,7 @@ def tanh(x):
 
 @triton.jit
 def product(left, right, PRECISION: tl.constexpr):
-    """Multiply two tiles, summing in fp32; the left one is first rounded to the right one's type."""
+    """Multiply two tiles, summing in fp32; the left one takes the right one's type."""
     left = left.to(right.dtype)
     if PRECISION == "emulated":
         # Triton's interpreter cannot multiply bf16, but the product of two bf16 is exact in fp32.
@@ -55,6 +57,23 @@ def place_rows(order, lengths, offsets, row_count, item_count, lane, direction):
 
 
 @triton.jit
+def join(x0, x1, x2, x3):
+    """Interleave four tiles: unit by unit, four values each."""
+    pairs = tl.join(tl.join(x0, x2), tl.join(x1, x3))
+    return tl.reshape(pairs, (x0.shape[0], 4 * x0.shape[1]))
+
+
+@triton.jit
+def split(quads):
+    """Undo ``join``."""
+    pairs = tl.reshape(quads, (quads.shape[0], quads.shape[1] // 4, 2, 2))
+    even, odd = tl.split(pairs)
+    x0, x2 = tl.split(even)
+    x1, x3 = tl.split(odd)
+    return x0, x1, x2, x3
+
+
+@triton.jit
 def load_gates(first, mask, nothing, SPACING: tl.constexpr, GATES: tl.constexpr):
     """Load up to four tiles, ``SPACING`` apart; where the mask is off they hold ``nothing``."""
     x0 = tl.load(first, mask=mask, other=nothing)
@@ -65,18 +84,6 @@ def load_gates(first, mask, nothing, SPACING: tl.constexpr, GATES: tl.constexpr)
     if GATES > 3:
         x3 = tl.load(first + 3 * SPACING, mask=mask, other=nothing)
     return x0, x1, x2, x3
-
-
-@triton.jit
-def store_gates(first, mask, x0, x1, x2, x3, SPACING: tl.constexpr, GATES: tl.constexpr):
-    """Store up to four tiles, ``SPACING`` apart."""
-    if GATES > 0:
-        tl.store(first, x0, mask=mask)
-    if GATES > 1:
-        tl.store(first + SPACING, x1, mask=mask)
-        tl.store(first + 2 * SPACING, x2, mask=mask)
-    if GATES > 3:
-        tl.store(first + 3 * SPACING, x3, mask=mask)
 
 
 @triton.jit
@@ -92,75 +99,77 @@ def load_source(index, item, live):
 def load_inputs(gate, source, mask, distinct_count, PITCH, SIZE: tl.constexpr, GATES: tl.constexpr):
     """Gather the gate inputs of a step; an index outside of the table gives NaN, never a crash."""
     known = ((source >= 0) & (source < distinct_count))[:, None]
-    return load_gates(gate + source[:, None] * PITCH, mask & known, float("nan"), SIZE, GATES)
+    nothing = tl.where(known, 0.0, float("nan")).to(gate.dtype.element_ty)
+    return load_gates(gate + source[:, None] * PITCH, mask & known, nothing, SIZE, GATES)
 
 
 @triton.jit
-def load_past(out, kept, out_stride, kept_stride, mask, later, SPACING, CELL: tl.constexpr):
-    """Load the four kept tiles of a step, the h before it, and what ``retreat`` asks for besides.
+def load_past(kept, out, cells, step, mask, wide, later, CELL: tl.constexpr):
+    """Load what ``retreat`` needs of a step: four joined tiles, the state before, its own state.
 
-    ``later`` is off for a row's first step, which has nothing before it.
+    ``step`` is how far apart the states of two steps are in memory; ``later`` is off for a row's
+    first step, which has nothing before it.
     """
-    h = tl.load(out - out_stride, mask=mask & later, other=0.0)
     if CELL == "gru":
-        s0, s1, s2, s3 = load_gates(kept, mask, 0.0, SPACING, 4)
-        return s0, s1, s2, s3, h, h, h
+        before = tl.load(out - step, mask=mask & later, other=0.0)
+        return tl.load(kept, mask=wide, other=0.0), before, before
     elif CELL == "lstm":
-        s0, s1, s2, s3 = load_gates(kept, mask, 0.0, SPACING, 4)
-        before = tl.load(kept - kept_stride + 4 * SPACING, mask=mask & later, other=0.0)
-        return s0, s1, s2, s3, h, before, tl.load(kept + 4 * SPACING, mask=mask, other=0.0)
+        before = tl.load(cells - step, mask=mask & later, other=0.0)
+        own = tl.load(cells, mask=mask, other=0.0)
+        return tl.load(kept, mask=wide, other=0.0), before, own
     else:
-        cell = tl.load(out, mask=mask, other=0.0)
-        return cell, cell, cell, cell, h, h, cell
+        own = tl.load(out, mask=mask, other=0.0)
+        return own, own, own
 
 
 @triton.jit
 def advance(x0, x1, x2, x3, a0, a1, a2, a3, h, c, CELL: tl.constexpr):
     """Make the next h and c of the gate inputs x and the recurrent products a.
 
-    Returns them with the four tiles that ``retreat`` needs.
+    Returns them with the four tiles that ``retreat`` needs, joined.
     """
     if CELL == "gru":
         r = tl.sigmoid(x0 + a0)
         z = tl.sigmoid(x1 + a1)
         n = tanh(x2 + r * a2)
-        return n + z * (h - n), c, r, z, n, a2
+        return n + z * (h - n), c, join(r, z, n, a2)
     elif CELL == "lstm":
         i = tl.sigmoid(x0 + a0)
         f = tl.sigmoid(x1 + a1)
         g = tanh(x2 + a2)
         o = tl.sigmoid(x3 + a3)
         c = f * c + i * g
-        return o * tanh(c), c, i, f, g, o
+        return o * tanh(c), c, join(i, f, g, o)
     else:
         h = tanh(x0 + a0)
-        return h, c, h, h, h, h
+        return h, c, h
 
 
 @triton.jit
-def retreat(dh, dc, s0, s1, s2, s3, before, cell, CELL: tl.constexpr):
+def retreat(dh, dc, kept, before, own, CELL: tl.constexpr):
     """Turn the gradient of a step's result into those of its gates and of the step before.
 
-    ``before`` is the previous h (gru) or c (lstm), ``cell`` the step's own c (lstm) or h (rnn).
-    Returns the part of the previous h's gradient that bypasses the weights, the previous c's
-    gradient, and four blocks of gate gradients.
+    ``before`` is the previous h (gru) or c (lstm), ``own`` the step's c (lstm) or h (rnn). Returns
+    the part of the previous h's gradient that bypasses the weights, the previous c's gradient,
+    and four blocks of gate gradients.
     """
-    s0, s1 = s0.to(tl.float32), s1.to(tl.float32)
-    s2, s3 = s2.to(tl.float32), s3.to(tl.float32)
-    before, cell = before.to(tl.float32), cell.to(tl.float32)
+    before = before.to(tl.float32)
+    own = own.to(tl.float32)
     if CELL == "gru":
-        dn = dh * (1.0 - s1) * (1.0 - s2 * s2)
-        dr = dn * s3 * s0 * (1.0 - s0)
-        dz = dh * (before - s2) * s1 * (1.0 - s1)
-        return dh * s1, dc, dn, dr, dz, dn * s0
+        r, z, n, a = split(kept.to(tl.float32))
+        dn = dh * (1.0 - z) * (1.0 - n * n)
+        dr = dn * a * r * (1.0 - r)
+        dz = dh * (before - n) * z * (1.0 - z)
+        return dh * z, dc, dn, dr, dz, dn * r
     elif CELL == "lstm":
-        t = tanh(cell)
-        dc = dc + dh * s3 * (1.0 - t * t)
-        di = dc * s2 * s0 * (1.0 - s0)
-        df = dc * before * s1 * (1.0 - s1)
-        dg = dc * s0 * (1.0 - s2 * s2)
-        do = dh * t * s3 * (1.0 - s3)
-        return tl.zeros_like(dh), dc * s1, di, df, dg, do
+        i, f, g, o = split(kept.to(tl.float32))
+        t = tanh(own)
+        dc = dc + dh * o * (1.0 - t * t)
+        di = dc * g * i * (1.0 - i)
+        df = dc * before * f * (1.0 - f)
+        dg = dc * i * (1.0 - g * g)
+        do = dh * t * o * (1.0 - o)
+        return tl.zeros_like(dh), dc * f, di, df, dg, do
     else:
-        da = dh * (1.0 - cell * cell)
+        da = dh * (1.0 - own * own)
         return tl.zeros_like(dh), dc, da, da, da, da

@@ -1,4 +1,4 @@
-"""Operations along rows on a GPU: sums of scattered items, and attention with its pooling."""
+"""Attention along ragged rows on a GPU: softmax and weighted sum in one launch."""
 
 # A kernel is typed by its arguments when it is compiled, so the checker has nothing to hold on to.
 # mypy: disallow-untyped-defs=False, disallow-untyped-decorators=False
@@ -6,58 +6,10 @@
 import triton
 import triton.language as tl
 
-__all__ = ["attend", "attend_backward", "gather_sum"]
+__all__ = ["attend", "attend_backward"]
 
 
-@triton.jit
-def gather_sum(
-    gates, order, bounds, out, plane,
-    BLOCKS: tl.constexpr, GATES: tl.constexpr, SHIFT: tl.constexpr, SIZE: tl.constexpr,
-    SPACING: tl.constexpr, DIRECTIONS: tl.constexpr, MANY: tl.constexpr, FEW: tl.constexpr,
-    TILE: tl.constexpr,
-):  # fmt: skip
-    """Sum the gate gradients of all items that used one row of the projected table.
-
-    ``order`` lists the items row by row and ``bounds`` says where each row's items begin; without
-    them every item has a row of its own. The order of summing depends on nothing but the index,
-    so the same batch gives the same bits.
-    """
-    row = tl.program_id(0).to(tl.int64)
-    direction = tl.program_id(1).to(tl.int64) % DIRECTIONS
-    column = tl.program_id(1) // DIRECTIONS * TILE + tl.arange(0, TILE)
-    unit = column % SPACING
-    mask = (column < GATES * SPACING) & (unit < SIZE)
-    gates += direction * plane * (BLOCKS * SPACING) + column
-    if order is None:
-        total = tl.load(gates + row * (BLOCKS * SPACING), mask=mask, other=0.0)
-    else:
-        begin = tl.load(bounds + row)
-        end = tl.load(bounds + row + 1)
-        # A few words make up most of a text: their thousands of items are taken in large bites.
-        whole = begin + (end - begin) // MANY * MANY
-        total = _sum_items(gates, order, whole, end, mask, BLOCKS * SPACING, FEW, TILE)
-        if whole > begin:
-            total += _sum_items(gates, order, begin, whole, mask, BLOCKS * SPACING, MANY, TILE)
-    # Block b holds the gradient of gate b - SHIFT.
-    gate = (column // SPACING + GATES - SHIFT) % GATES
-    target = ((row * DIRECTIONS + direction) * GATES + gate) * SIZE + unit
-    tl.store(out + target, total, mask=mask)
-
-
-@triton.jit
-def _sum_items(
-    gates, order, begin, end, mask, PITCH: tl.constexpr, COUNT: tl.constexpr, TILE: tl.constexpr
-):
-    totals = tl.zeros((COUNT, TILE), tl.float32)
-    for place in range(begin, end, COUNT):
-        spot = place + tl.arange(0, COUNT)
-        item = tl.load(order + spot, mask=spot < end, other=0).to(tl.int64)[:, None]
-        live = (spot < end)[:, None] & mask[None, :]
-        totals += tl.load(gates[None, :] + item * PITCH, mask=live, other=0.0)
-    return tl.sum(totals, 0)
-
-
-@triton.jit
+@triton.jit(do_not_specialize=["item_count"])
 def attend(
     scores, values, lengths, offsets, pooled, weights, item_count, SIZE,
     ITEMS: tl.constexpr, TILE: tl.constexpr,
@@ -81,7 +33,7 @@ def attend(
         tl.store(pooled + row * SIZE + column, tl.sum(sums, 0), mask=column < SIZE)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["item_count"])
 def attend_backward(
     pooled_gradient, weight_gradient, values, weights, pooled, lengths, offsets,
     score_gradient, value_gradient, item_count, SIZE,

@@ -10,29 +10,30 @@
 typedef float vector;
 typedef float loose_vector;
 INLINE vector choose(int condition, vector yes, vector no) { return condition ? yes : no; }
-INLINE float sum_lanes(vector x) { return x; }
+#define LANE(x, lane) (x)
 #else
 typedef float vector __attribute__((vector_size(4 * WIDTH)));
 typedef int32_t lanes __attribute__((vector_size(4 * WIDTH)));
 typedef float loose_vector __attribute__((vector_size(4 * WIDTH), aligned(4), may_alias));
+#define LANE(x, lane) (x)[lane]
 
 INLINE vector choose(lanes condition, vector yes, vector no)
 {
     return (vector)((condition & (lanes)yes) | (~condition & (lanes)no));
-}
-
-INLINE float sum_lanes(vector x)
-{
-    float sum = 0;
-    for (int lane = 0; lane < WIDTH; lane++)
-        sum += x[lane];
-    return sum;
 }
 #endif
 
 INLINE vector load(const float *from) { return *(const loose_vector *)from; }
 INLINE void store(float *to, vector x) { *(loose_vector *)to = x; }
 INLINE vector splat(float x) { return x - (vector){0}; }
+
+INLINE float sum_lanes(vector x)
+{
+    float sum = 0;
+    for (int lane = 0; lane < WIDTH; lane++)
+        sum += LANE(x, lane);
+    return sum;
+}
 
 /* Comparisons with NaN are false, so NaN passes through and shows, as it does in PyTorch. */
 INLINE vector clamp(vector x, float limit)

@@ -66,7 +66,9 @@ class Model(nn.Module):
 
     if TYPE_CHECKING:
 
-        def __call__(self, batch: Batch, impose: Impose | None = None) -> Output: ...
+        def __call__(self, batch: Batch, impose: Impose | None = None) -> Output:
+            """Classify every document of the batch."""
+            ...
 
 
 @runtime_checkable

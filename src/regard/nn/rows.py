@@ -91,8 +91,9 @@ class _RowSum(Function):
         if weights is None and values.dtype == torch.float64:  # where embedding_bag is slow
             return torch.segment_reduce(values, "sum", lengths=rows.lengths, initial=0, unsafe=True)
         places = torch.arange(values.shape[0], device=values.device)
+        factors = None if weights is None else weights.contiguous()
         return embedding_bag(
-            places, values, rows.offsets[:-1], mode="sum", per_sample_weights=weights
+            places, values, rows.offsets[:-1], mode="sum", per_sample_weights=factors
         )
 
     @staticmethod

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from .encoding import decode, encode
 from .reading import ReadCounts
@@ -67,7 +67,7 @@ class DataCheck:
     contradictions: int  # texts that occur with different labels
     overlaps: tuple[Overlap, ...] = ()
     readings: tuple[ReadCounts, ...] = ()
-    truncation: TruncationReport = TruncationReport()
+    truncation: TruncationReport = field(default_factory=TruncationReport)
     corpus_bytes: int = 0  # on disk
     memory_bytes: int | None = None  # an estimate for training
     seconds: float | None = None  # an estimate for training

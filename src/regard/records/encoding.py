@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import types
 import typing
 from collections.abc import Mapping
@@ -18,6 +19,10 @@ __all__ = ["Json", "decode", "encode"]
 
 Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 T = TypeVar("T", bound="DataclassInstance")
+
+# Between the halves of a surrogate pair. A text can hold both as two characters, but JSON reads
+# them back as one, and every span behind would be wrong: such a text is written in parts.
+_HALVES = re.compile("(?<=[\ud800-\udbff])(?=[\udc00-\udfff])")
 
 
 def encode(record: DataclassInstance, *, indent: int | None = None) -> str:
@@ -34,7 +39,12 @@ def decode(kind: type[T], text: str) -> T:
         value = json.loads(text)
     except json.JSONDecodeError as problem:
         raise DataError(f"this is not JSON, so no {kind.__name__}: {problem}") from problem
-    return cast(T, _fields(kind, value))
+    try:
+        return cast(T, _fields(kind, value))
+    except DataError:
+        raise
+    except (TypeError, ValueError) as problem:
+        raise DataError(f"this JSON does not fit {kind.__name__}: {problem}") from problem
 
 
 def _plain(value: object) -> Json:
@@ -44,6 +54,8 @@ def _plain(value: object) -> Json:
         return cast(Json, json.loads(own() if own else encode(value)))
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
+    if isinstance(value, str) and _HALVES.search(value):
+        return {"joined": cast(list[Json], _HALVES.split(value))}
     if value is None or isinstance(value, str | int | float | bool):
         return value
     raise TypeError(f"a record cannot hold {type(value).__name__}; use plain values and tuples")
@@ -62,16 +74,22 @@ def _fields(kind: type[DataclassInstance], value: object) -> object:
     return kind(**given)
 
 
-def _built(hint: object, value: object) -> object:
+def _built(hint: object, value: Json) -> object:
     """Turn one JSON value into what the type ``hint`` says."""
     if typing.get_origin(hint) in (Union, types.UnionType):
         choices = [choice for choice in typing.get_args(hint) if choice is not type(None)]
         return None if value is None else _built(choices[0], value)
     if typing.get_origin(hint) is tuple:
+        if not isinstance(value, list):
+            raise DataError(f"a list was expected, got {value!r}")
         items = typing.get_args(hint)
         kinds = items[:1] * len(value) if items[-1] is Ellipsis else items
+        if len(kinds) != len(value):
+            raise DataError(f"a list of {len(kinds)} was expected, got one of {len(value)}")
         return tuple(_built(kind, item) for kind, item in zip(kinds, value, strict=True))
     if isinstance(hint, type) and dataclasses.is_dataclass(hint):
         own = getattr(hint, "from_json", None)
         return own(json.dumps(value)) if own else _fields(hint, value)
+    if isinstance(value, Mapping) and value.keys() == {"joined"}:
+        return "".join(cast(list[str], value["joined"]))
     return float(value) if hint is float and isinstance(value, int) else value

@@ -23,6 +23,7 @@ __all__ = [
     "Interval",
     "LengthBin",
     "Mistake",
+    "MixUp",
     "ModelFacts",
     "ReliabilityBin",
 ]
@@ -133,6 +134,16 @@ class Mistake:
 
 
 @dataclass(frozen=True, slots=True)
+class MixUp:
+    """How often documents of one class were taken for another."""
+
+    true: str
+    predicted: str
+    count: int
+    share: float  # of the documents of the true class
+
+
+@dataclass(frozen=True, slots=True)
 class DataNotes:
     """What was read and what was not; ``None`` where it was not looked at."""
 
@@ -204,14 +215,29 @@ class Evaluation:
         """Read what ``to_json`` wrote."""
         return decode(cls, text)
 
-    def threshold_for(self, accuracy: float) -> CoveragePoint | None:
+    def threshold_for(self, accuracy: float, *, fewest: int = 20) -> CoveragePoint | None:
         """Return the point that answers most documents with at least ``accuracy``, if there is one.
 
-        Read off these documents it flatters a little; for use, set the threshold on validation
-        data with ``tasks.abstention.threshold_for``.
+        A threshold that leaves less than ``fewest`` documents is luck and does not count. Read
+        off these documents it flatters a little; for use, set the threshold on validation data
+        with ``tasks.abstention.threshold_for``.
         """
-        enough = [point for point in self.coverage if point.accuracy >= accuracy]
+        enough = [
+            point
+            for point in self.coverage
+            if point.accuracy >= accuracy and point.coverage * self.document_count > fewest - 0.5
+        ]
         return max(enough, key=lambda point: point.coverage, default=None)
+
+    def mix_ups(self) -> list[MixUp]:
+        """Return which classes were taken for which, the commonest first."""
+        found = [
+            MixUp(self.classes[true], self.classes[predicted], count, count / sum(row))
+            for true, row in enumerate(self.confusion)
+            for predicted, count in enumerate(row)
+            if true != predicted and count
+        ]
+        return sorted(found, key=lambda pair: -pair.count)
 
     def with_texts(
         self,

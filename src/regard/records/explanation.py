@@ -68,7 +68,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Explanation:
-    """What a model decided about one input, and what counted. Plain data: save it, send it, draw it."""
+    """What a model decided about one input, and what counted: to be saved, sent and drawn."""
 
     source: str  # the text itself, never altered
     method: str  # "attention", "erasure", ...
@@ -122,7 +122,7 @@ class Explanation:
         return self._heaviest(decision.importance() or decision.level("word"), count)
 
     def sentences(self, count: int = 3, *, label: ClassName | None = None) -> list[Piece]:
-        """The heaviest sentences, heaviest first; none where the method does not weigh sentences."""
+        """The heaviest sentences, heaviest first; none where sentences were not weighed."""
         return self._heaviest(self.decision(label).level("sentence"), count)
 
     def _heaviest(self, weights: Weights | None, count: int) -> list[Piece]:

@@ -25,7 +25,9 @@ class Weights:
     """
 
     name: str  # "word", "sentence", "cross", "layer 3"
-    pieces: tuple[tuple[int, ...], ...]  # (start, end) in a text; (left, top, right, bottom) in a picture
+    pieces: tuple[
+        tuple[int, ...], ...
+    ]  # (start, end) in a text; (left, top, right, bottom) in a picture
     values: tuple[float, ...]
     by: str = "document"
     hops: tuple[tuple[float, ...], ...] = ()
@@ -68,7 +70,7 @@ def importance(words: Weights, sentences: Weights, *, length_corrected: bool = F
     values = _products(words.values, homes, factors)
     hops = tuple(_products(column, homes, factors) for column in words.hops)
     if sentences.hops:
-        # Hops of words and hops of sentences are not pairs, so only the product of their means is kept.
+        # Hops of words and of sentences are no pairs: only the product of their means is kept.
         hops = ()
     if length_corrected:
         values, hops = _shares(values), tuple(map(_shares, hops))

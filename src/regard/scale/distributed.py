@@ -95,6 +95,18 @@ class Processes:
         for weight in model.state_dict().values():
             dist.broadcast(weight, 0)
 
+    def spread(self, content: bytes) -> bytes:
+        """Give every process the bytes of the first."""
+        size = torch.tensor(len(content), device=self.device)
+        dist.broadcast(size, 0)
+        if size == 0:
+            return b""
+        data = torch.zeros(int(size), dtype=torch.uint8, device=self.device)
+        if self.rank == 0:
+            data.copy_(torch.frombuffer(bytearray(content), dtype=torch.uint8))
+        dist.broadcast(data, 0)
+        return data.cpu().numpy().tobytes()
+
     def _own_loss(self, model: Model, batch: Batch, loss: LossFunction) -> Loss:
         # The loop seeds every process alike; the same dropout on all shares would be no dropout
         # of the whole batch. This draw is the same everywhere, so an empty share must make it too.

@@ -26,13 +26,19 @@ def coverage_curve(
 
 
 def threshold_for(
-    confidences: Floats, correct: NDArray[np.bool_], accuracy: float
+    confidences: Floats, correct: NDArray[np.bool_], accuracy: float, *, fewest: int = 20
 ) -> CoveragePoint | None:
     """Return the threshold that answers most documents with at least ``accuracy``, if one does.
 
-    A document is answered where its confidence reaches the threshold. Set it on validation data.
+    A document is answered where its confidence reaches the threshold; one that leaves less than
+    ``fewest`` documents is luck and does not count. Set it on validation data.
     """
-    enough = [point for point in _points(confidences, correct) if point.accuracy >= accuracy]
+    least = (fewest - 0.5) / max(len(confidences), 1)
+    enough = [
+        point
+        for point in _points(confidences, correct)
+        if point.accuracy >= accuracy and point.coverage > least
+    ]
     return max(enough, key=lambda point: point.coverage, default=None)
 
 

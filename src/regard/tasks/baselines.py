@@ -75,7 +75,7 @@ class TfidfBaseline:
         if len(texts) > max_documents:
             drawn = np.random.default_rng(seed).choice(len(texts), max_documents, replace=False)
             chosen = np.sort(drawn)
-        vectorizer, vectors = _vectorize([texts[index] for index in chosen], class_count)
+        vectorizer, vectors = _vectorize([texts[index] for index in chosen.tolist()], class_count)
         learn = _learn_labels if labels.ndim == 2 else _learn_classes
         coefficients, intercepts = learn(vectors, truth[chosen])
         return cls(

@@ -87,9 +87,7 @@ def probabilities(logits: Tensor, multilabel: bool, *, temperature: float = 1.0)
     return torch.sigmoid(scaled) if multilabel else torch.softmax(scaled, dim=-1)
 
 
-def balanced_weights(
-    counts: NDArray[np.int64], *, document_count: int, multilabel: bool
-) -> Tensor:
+def balanced_weights(counts: NDArray[np.int64], *, document_count: int, multilabel: bool) -> Tensor:
     """Weigh each class so that rare ones count as much as common ones, (classes,).
 
     ``counts`` says how many documents have each class. Where one may have several, the weight

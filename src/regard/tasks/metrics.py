@@ -221,12 +221,11 @@ def _decisions(answers: Answers, predictions: Predictions) -> Integers:
 
 
 def _confusion(predictions: Predictions) -> tuple[tuple[int, ...], ...]:
-    from sklearn.metrics import confusion_matrix
-
     if predictions.multilabel:
         return ()
-    numbers = list(range(len(predictions.classes)))
-    matrix = confusion_matrix(predictions.labels, predictions.decisions(), labels=numbers)
+    count = len(predictions.classes)
+    pairs = predictions.labels * count + predictions.decisions()
+    matrix = np.bincount(pairs, minlength=count * count).reshape(count, count)
     return tuple(map(tuple, matrix.tolist()))
 
 

@@ -7,8 +7,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.errors import MissingExtra
-
+from ..errors import MissingExtra
 from .characters import Kinds
 
 __all__ = ["dictionary_joins"]
@@ -25,7 +24,9 @@ def dictionary_joins(text: str, kinds: Kinds) -> NDArray[np.intp]:
     joined: list[NDArray[np.intp]] = [np.empty(0, np.intp)]
     for run in _RUN.finditer(kinds.tobytes()):
         written = text[run.start() : run.end()]
-        starts = _characters(written)[[start for start, _ in WordBreaker(written, "und").segments()]]
+        starts = _characters(written)[
+            [start for start, _ in WordBreaker(written, "und").segments()]
+        ]
         goes_on = np.ones(len(written), np.bool_)
         goes_on[starts] = False
         goes_on[0] = False

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 __all__ = ["ends_korean_sentence"]
 
-_FORMS = frozenset(
-    "어요 아요 네요 세요 구요 나요 해요 고요 군요 데요 에요 예요 까요 와요 줘요 지요 게요 워요 내요 "
-    "여요 래요 니다 이다".split()
-)
-_SYLLABLES = frozenset("죠줘")
+_BEFORE_YO = frozenset("어아네세구나해고군데에예까와줘지게워내여래")
+_BEFORE_DA = frozenset("니이")
 _FINALS = frozenset({4, 18, 20})  # ㄴ ㅄ ㅆ, as in 한다, 없다, 했다
-_FIRST_SYLLABLE, _LAST_SYLLABLE, _FINAL_COUNT = 0xAC00, 0xD7A3, 28
+_FINAL_COUNT = 28  # syllables are numbered so that the final consonant changes first
 
 
 def ends_korean_sentence(ending: str, following: str) -> bool:
-    """Whether a word with these last two characters is a sentence's verb, ``following`` the next."""
-    if following in "하해":  # 했다 해도, 있다 하더라도: the verb is quoted
+    """Whether a word with these last two characters ends a sentence, ``following`` the next one."""
+    if following in ("하", "해"):  # 했다 해도, 있다 하더라도: what was said goes on
         return False
-    if ending in _FORMS or ending[-1:] in _SYLLABLES:
-        return True
-    if len(ending) < 2 or ending[1] != "다":
+    before, last = ending[:-1], ending[-1:]
+    if last == "다":
+        return before in _BEFORE_DA or _has_verb_final(before)
+    return last in ("죠", "줘") or (last == "요" and before in _BEFORE_YO)
+
+
+def _has_verb_final(syllable: str) -> bool:
+    if not "가" <= syllable <= "힣":
         return False
-    code = ord(ending[0])
-    is_syllable = _FIRST_SYLLABLE <= code <= _LAST_SYLLABLE
-    return is_syllable and (code - _FIRST_SYLLABLE) % _FINAL_COUNT in _FINALS
+    return (ord(syllable) - ord("가")) % _FINAL_COUNT in _FINALS

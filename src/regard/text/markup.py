@@ -15,18 +15,23 @@ from .characters import Kinds, kind_table
 
 __all__ = ["mask_markup"]
 
-_BLOCK_TAGS = frozenset(
+
+def _names(listed: str) -> frozenset[str]:
+    return frozenset(listed.split())
+
+
+_BLOCK_TAGS = _names(
     "address article aside blockquote body br caption center dd details div dl dt fieldset "
     "figcaption figure footer form h1 h2 h3 h4 h5 h6 head header hr html legend li main menu nav "
     "ol optgroup option p pre section select summary table tbody td textarea tfoot th thead "
-    "title tr ul".split()
+    "title tr ul"
 )
-_INLINE_TAGS = frozenset(
+_INLINE_TAGS = _names(
     "a abbr acronym area audio b base basefont bdi bdo big blink button canvas cite code col "
     "colgroup data datalist del dfn dir em embed font frame frameset i iframe img input ins kbd "
     "label link map mark marquee meta meter nobr noframes noscript object output param picture "
     "progress q rp rt ruby s samp script slot small source span strike strong style sub sup svg "
-    "template time track tt u var video wbr".split()
+    "template time track tt u var video wbr"
 )
 
 # A "<" before a space or a figure is a sign of arithmetic or a heart. What follows the name must
@@ -44,13 +49,11 @@ _URL = re.compile(
 _EMAIL = re.compile(
     r"(?<![\w.+-])[\w.+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,8}", re.ASCII
 )
-# After a word only ":)" is a face: "x=(1" and "note:(a)" are not.
-_FACE = re.compile(
-    r"[:;]-?\)+|(?<![^ \t\r\n])[:;=]-?(?:[()]+|[DPp](?![^ \t\r\n.,!?]))",
-)
-_FACE_SIGNS = (":)", ":(", ":-", ";)", ";-", "=)", "=(", ":D", ":P", ":p", ";D", ";P", "=D")
+_FACE = re.compile(r"([:;]-?\)+)|[:;=]-?(?:[()]+|[DPp])")
+_FACE_SIGNS = tuple(eyes + mouth for eyes in ":;=" for mouth in "-()DPp")
 
 _MASKED = frozenset(b" \f")
+_NOTHING = frozenset(b" \n\f")
 _IN_WORDS = frozenset(b"aAx1")
 _FILLING = frozenset(b"aAxk1 m")
 
@@ -66,11 +69,11 @@ def mask_markup(text: str, kinds: Kinds) -> None:
     if "&" in text:
         _mask_entities(text, kinds)
     if "://" in text or "ww." in text or "WW." in text:
-        _mask_all(_URL, ord("u"), text, kinds)
+        _mask_addresses(_URL, text, kinds)
     if "@" in text:
-        _mask_all(_EMAIL, ord("u"), text, kinds)
+        _mask_addresses(_EMAIL, text, kinds)
     if any(sign in text for sign in _FACE_SIGNS):
-        _mask_all(_FACE, ord("f"), text, kinds)
+        _mask_faces(text, kinds)
 
 
 def _mask_tags(text: str, kinds: Kinds) -> None:
@@ -108,11 +111,21 @@ def _code_point(entity: re.Match[str]) -> int | None:
 
 
 def _is_inside_word(kinds: Kinds, start: int, end: int) -> bool:
-    return 0 < start and end < len(kinds) and {kinds[start - 1], kinds[end]} <= _IN_WORDS
+    return start > 0 and end < len(kinds) and {kinds[start - 1], kinds[end]} <= _IN_WORDS
 
 
-def _mask_all(pattern: re.Pattern[str], kind: int, text: str, kinds: Kinds) -> None:
-    for found in pattern.finditer(text):
-        # An address inside a tag is not text.
-        if kinds[found.start()] not in _MASKED:
-            kinds[found.start() : found.end()] = kind
+def _mask_addresses(pattern: re.Pattern[str], text: str, kinds: Kinds) -> None:
+    for address in pattern.finditer(text):
+        # One inside a tag is not text.
+        if kinds[address.start()] not in _MASKED:
+            kinds[address.start() : address.end()] = ord("u")
+
+
+def _mask_faces(text: str, kinds: Kinds) -> None:
+    for face in _FACE.finditer(text):
+        start, end = face.span()
+        # After a word only :) is a face, "x=(1" and "note:(a)" hold none.
+        is_apart = start == 0 or kinds[start - 1] in _NOTHING
+        is_whole = end == len(kinds) or kinds[end] not in _IN_WORDS
+        if kinds[start] not in _MASKED and (face[1] or (is_apart and is_whole)):
+            kinds[start:end] = ord("f")

@@ -16,22 +16,26 @@ from .korean import ends_korean_sentence
 __all__ = ["sentence_ends"]
 
 # Wherever a sentence might end. A pattern takes all that it looks at, but for a bounded rest.
+# The first line is all of the first characters, so that every other is passed over quickly.
 _PLACE = re.compile(
-    rb"""([.!z]+(?:\ \.(?!\.))*)                        # 1: . ?! ... and . . .
+    rb"""(?=[.!zo\n\fb)kf])(?:
+         ([.!z]+(?:\ \.(?!\.))*)                        # 1: . ?! ... and . . .
          ([\"'`)\]m]*(?:\ ?\[1{1,3}\]|\ f+(?=\ ))*)     # 2: what closes: quotes, [17], :-)
          ([\ \n\f]*)                                    # 3: the gap behind
       | (o[o!.m]*[\"'`)>m]*)                            # 4: an ideographic full stop
       | ([\n\f][\ \n\f]*)                               # 5: the end of a line
-      | (\ (?=b|(?:1{1,2}|a)(?:\.\)|[.)])\ ))           # 6: before an item of a list
-      | (k~*(?=\ ))                                     # 7: the end of a Korean word
-      | (f+\ *)                                         # 8: a face
-    """,
+      | (b)                                             # 6: a bullet
+      | (\))                                            # 7: the end of 2)
+      | (k~*(?=\ ))                                     # 8: the end of a Korean word
+      | (f+\ *)                                         # 9: a face
+    )""",
     re.VERBOSE,
 )
-_OPENERS = re.compile(rb"[\"'`(<\[m\-db]{0,8}")
+_OPENERS = re.compile(rb"(?:[\-d]{1,3} )?[\"'`(<\[m\-db]{0,8}")
 _LEAD = re.compile(rb"[ \n\f\"'`(<\[m\-db]{0,16}")
-_ITEM = re.compile(rb"(?:1{1,2}|a)(?:\.\)|[.)]) ")
-_BRACKET = re.compile(rb"[<>]")
+_ITEM = re.compile(rb"(?:1{1,2}|a)(?:\.\)|[.)])(?:[ \n\f]|\Z)")
+_ACRONYM = re.compile(rb"[aA]{1,3}(?:\.[aA]{1,3})+")  # U.S.A, p.m, Ph.D
+_BRACKET = re.compile(rb"[<>\n\f]")
 _BRACKET_REACH = 40  # how far ahead a title or a quotation may close
 _WORD_REACH = 24  # longer than any word of the lists
 _NARROW, _WIDE = 40, 120  # a line between these lengths may have been wrapped
@@ -40,7 +44,7 @@ _NOTHING = frozenset(b" \n\f")
 _IN_WORD = frozenset(b"aAxk1me.")
 _LETTERS = frozenset(b"aAxk")
 _UNSPACED = frozenset(b"ck")
-_FIGURE, _UPPER, _LOWER, _BULLET, _DOT, _MARK = b"1Aab.!"
+_FIGURE, _UPPER, _LOWER, _DOT, _MARK = b"1Aa.!"
 
 
 def sentence_ends(text: str, kinds: Kinds) -> list[int]:
@@ -57,20 +61,24 @@ class _Walk:
     def __init__(self, text: str, kinds: bytes) -> None:
         self.text = text
         self.kinds = kinds
-        self.sentence = 0  # where the current sentence begins
-        self.line = 0  # where the current line begins
+        first = len(kinds) - len(kinds.lstrip())
+        self.sentence = first  # where the current sentence begins
+        self.line = first  # where the current line begins
 
     def ends(self) -> list[int]:
-        stop, full, line, item, korean, face = 3, 4, 5, 6, 7, 8
-        rules = {full: self._full, line: self._line, item: self._item, korean: self._korean}
-        rules |= {stop: self._stop, face: self._face}
+        stop, line, bracket = 3, 5, 7
+        rules = {stop: self._stop, 4: self._full, line: self._line, 6: self._bullet}
+        rules |= {8: self._korean, 9: self._face}
         ends = []
         for place in _PLACE.finditer(self.kinds):
-            end = rules[place.lastindex or stop](place)
-            if end:
+            kind = place.lastindex or stop
+            if kind in (stop, bracket) and (item := self._item_before(place)):
+                ends.append(item)
+                self.sentence = item
+            if kind != bracket and (end := rules[kind](place)):
                 ends.append(end)
                 self.sentence = place.end()
-            if place.lastindex == line or (place.lastindex == stop and _is_line_end(place[stop])):
+            if kind == line or (kind == stop and _is_line_end(place[stop])):
                 self.line = place.end()
         return ends
 
@@ -121,14 +129,17 @@ class _Walk:
             return after != _LOWER or is_alone
         if word in ABBREVIATIONS:
             return False
-        if word.isdigit():
+        written = self.kinds[first:dot]
+        if not written.strip(b"1"):
             return after != _LOWER and self._number_ends(word, first, following)
         if after == _FIGURE and word in BEFORE_NUMBERS:
             return False
-        if (len(word) == 1 and is_alone) or word in OFTEN_LAST or _is_acronym(word):
-            is_item = len(word) == 1 and self._lead() >= first
+        is_initial = is_alone and written in (b"A", b"a")
+        if is_initial or word in OFTEN_LAST or _ACRONYM.fullmatch(written):
+            is_item = is_initial and self._lead() >= first
             return not is_item and after == _UPPER and self._word_after(following) in STARTERS
-        return after != _LOWER or (len(word) > 2 and word not in BEFORE_NUMBERS)
+        is_ordinary = len(word) > 2 or word in STARTERS
+        return after != _LOWER or (is_ordinary and word not in BEFORE_NUMBERS)
 
     def _number_ends(self, word: str, first: int, following: int) -> bool:
         if len(word) <= 3 and self._lead() >= first:
@@ -142,8 +153,11 @@ class _Walk:
         if self.kinds[start - 1 : start] == self.kinds[end : end + 1] == b"1":
             return 0  # ３．２９
         bracket = _BRACKET.search(self.kinds, end, end + _BRACKET_REACH)
-        is_inside = bracket is not None and bracket[0] == b">"
-        return 0 if is_inside or self.text[end : end + 1] in ("と", "、", "，", ",") else end
+        if bracket and bracket[0] == b">":
+            return 0  # inside a title or a quotation
+        following = self.text[end : end + 1]
+        is_quoted = following == "と" and self.kinds[end - 1] in b'>"'
+        return 0 if is_quoted or following in ("、", "，", ",") else end
 
     def _line(self, place: re.Match[bytes]) -> int:
         return 0 if self._is_wrapped(*place.span()) else place.start()
@@ -165,12 +179,22 @@ class _Walk:
         next_word = _distance(kinds, b" ", following, _NARROW)
         return kinds[following] == _LOWER or length + 1 + next_word >= next_line
 
-    def _item(self, place: re.Match[bytes]) -> int:
+    def _bullet(self, place: re.Match[bytes]) -> int:
+        start = place.start()
+        is_end = start >= self._lead() and self.kinds[start - 1] in _NOTHING
+        return start if is_end else 0
+
+    def _item_before(self, place: re.Match[bytes]) -> int:
+        """Where an item of a list begins whose number or letter a dot or a bracket ends, or 0."""
+        kinds, start = self.kinds, place.start() - 1
+        if start > 1 and kinds[start - 1] == kinds[start] == _FIGURE:
+            start -= 1
+        if start < 1 or kinds[start] not in b"1a" or kinds[start - 1] not in _NOTHING:
+            return 0
+        # Only in a list, which the sentence shows by beginning with an item.
         lead = self._lead()
-        is_bullet = self.kinds[place.end()] == _BULLET
-        # A number is an item only in a list, which the sentence shows by beginning with one.
-        is_end = place.end() > lead and (is_bullet or _ITEM.match(self.kinds, lead))
-        return place.start() if is_end else 0
+        is_item = start > lead and _ITEM.match(kinds, start) and _ITEM.match(kinds, lead)
+        return start if is_item else 0
 
     def _korean(self, place: re.Match[bytes]) -> int:
         last, end = place.span()
@@ -189,7 +213,7 @@ class _Walk:
         return found.end() if found else self.sentence
 
     def _opened(self, place: int) -> int:
-        """Where the quotation marks and brackets that open at ``place`` are over."""
+        """Where the dash, quotation marks and brackets that begin at ``place`` are over."""
         found = _OPENERS.match(self.kinds, place)
         return found.end() if found else place
 
@@ -208,11 +232,6 @@ class _Walk:
 
 def _is_line_end(gap: bytes) -> bool:
     return b"\n" in gap or b"\f" in gap
-
-
-def _is_acronym(word: str) -> bool:
-    """Whether it looks like u.s.a, p.m or ph.d."""
-    return "." in word and all(part.isalpha() and len(part) <= 3 for part in word.split("."))
 
 
 def _distance(kinds: bytes, kind: bytes, start: int, reach: int) -> int:

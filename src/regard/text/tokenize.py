@@ -8,8 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.config import require, require_one_of
-
+from ..config import require, require_one_of
 from .characters import kinds_of
 from .dictionary import dictionary_joins
 from .document import Tokens

@@ -71,7 +71,7 @@ def word_spans(kinds: Kinds, joined: NDArray[np.intp] | None = None) -> NDArray[
 
 
 def _with_bases(written: Kinds) -> Kinds:
-    """The kinds, each mark replaced by the kind it stands on; one that stands on nothing is a letter."""
+    """The kinds, but a mark has that of what it stands on; if that is nothing, of a letter."""
     is_mark = _IS_MARK[written]
     is_first = is_mark & np.concatenate(([True], _IS_NOTHING[written[:-1]]))
     places = np.where(is_mark & ~is_first, 0, np.arange(len(written)))
@@ -90,7 +90,9 @@ def _join_middles(bases: Kinds) -> None:
     initials = (middle == ord(".")) & _IS_LETTER[before] & _IS_LETTER[after]
     initials &= ~(_IS_WORD[bases[at - 2]] | _IS_WORD[bases[at + 2]])
     last = at[initials] + 2  # the dot after the second letter, if there is one
-    last = last[(bases[last] == ord(".")) & (bases[np.minimum(last + 1, len(bases) - 1)] != ord("."))]
+    last = last[
+        (bases[last] == ord(".")) & (bases[np.minimum(last + 1, len(bases) - 1)] != ord("."))
+    ]
     bases[at[joined | initials]] = ord("x")
     bases[last] = ord("x")
 

@@ -72,7 +72,11 @@ class PlannedBatches:
     def read(self, epoch: int, start: int = 0) -> Iterator[Batch]:
         """Give the batches of the epoch, without the first ``start``."""
         for places in self._plan(epoch)[start:]:
-            mine = split_by_rank(places, rank=self._rank, world=self._size) if self._size > 1 else places
+            mine = (
+                split_by_rank(places, rank=self._rank, world=self._size)
+                if self._size > 1
+                else places
+            )
             yield self._source.batch(self._indices[mine]) if len(mine) else _empty_batch()
 
     def share(self, rank: int, size: int) -> PlannedBatches:

@@ -26,13 +26,17 @@ LossFunction = Callable[[Model, Batch], Loss]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
-    """One step of a training. All numbers count from one; documents and tokens are its batch's."""
+    """One step of a training; its numbers count from one.
+
+    With several processes the loss is that of the whole batch; documents and tokens are those
+    that this process read.
+    """
 
     epoch: int
     batch: int  # in its epoch
     batches: int  # in this epoch
     step: int  # since the beginning
-    steps: int  # in all epochs together
+    total_steps: int  # of all epochs together
     result: Loss
     gradient_norm: Tensor  # (), before it was clipped
     learning_rate: float
@@ -70,7 +74,7 @@ def train(
     likes with the model: dropout is drawn from the settings' seed and the number of the step.
     """
     if state is None:
-        state = TrainingState(model, config, steps=count_steps(batches, config))
+        state = TrainingState(model, config, total_steps=count_steps(batches, config))
     while state.epoch < config.epochs:
         epoch, count = state.epoch, batches.count(state.epoch)
         began = time.perf_counter()
@@ -83,7 +87,7 @@ def train(
                 batch=place,
                 batches=count,
                 step=state.step,
-                steps=state.steps,
+                total_steps=state.total_steps,
                 result=result,
                 gradient_norm=norm,
                 learning_rate=rate,

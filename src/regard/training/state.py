@@ -23,14 +23,14 @@ class TrainingState:
     ``epoch`` and ``batch`` are those to come next, from zero; ``step`` counts those taken.
     """
 
-    def __init__(self, model: Model, config: TrainingConfig, *, steps: int) -> None:
+    def __init__(self, model: Model, config: TrainingConfig, *, total_steps: int) -> None:
         model.to(torch.float64 if config.precision == "float64" else torch.float32)
         if config.freeze_vectors:
             model.embedding.weight.requires_grad_(False)
         self.model = model
-        self.steps = steps
+        self.total_steps = total_steps
         self.optimizer = build_optimizer(model, config)
-        self.schedule = build_schedule(self.optimizer, config, steps)
+        self.schedule = build_schedule(self.optimizer, config, total_steps)
         self.epoch = 0
         self.batch = 0
         self.step = 0

@@ -29,7 +29,7 @@ class Terminal:
     def detect(
         cls, environment: Mapping[str, str], is_terminal: bool, *, width: int = 80
     ) -> Terminal:
-        """Read off the environment's variables what the terminal can do; ``NO_COLOR`` is honoured."""
+        """Read off the environment what the terminal can do; ``NO_COLOR`` is honoured."""
         return cls(width, _depth(environment, is_terminal), _is_dark(environment))
 
     @property
@@ -96,5 +96,5 @@ def _depth(environment: Mapping[str, str], is_terminal: bool) -> Depth:
 
 
 def _is_dark(environment: Mapping[str, str]) -> bool:
-    """By ``COLORFGBG``, such as ``15;0``, whose last number is the background; dark where it says nothing."""
+    """By ``COLORFGBG``, whose last number is the background; dark where it says nothing."""
     return environment.get("COLORFGBG", "").rpartition(";")[2] not in {"7", *map(str, range(9, 16))}

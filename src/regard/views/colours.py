@@ -40,12 +40,15 @@ class Theme:
 
     def shade(self, level: int, *, against: bool = False) -> Colour:
         """The background of a word at a level from 0 to ``LEVELS``."""
-        return mixed(self.paper, self.against if against else self.word, level / LEVELS)
+        # A little more than in proportion, so that the palest shade is seen on dark paper too.
+        share = (level / LEVELS) ** 0.8
+        return mixed(self.paper, self.against if against else self.word, share)
 
     def ink_on(self, background: Colour) -> Colour:
-        """The ink that is easier to read on such a background."""
-        choices = (self.ink, self.paper)
-        return max(choices, key=lambda colour: contrast(colour, background))
+        """An ink that can be read on such a background: the theme's own where it will do."""
+        own = [ink for ink in (self.ink, self.paper) if contrast(ink, background) >= 4.5]
+        # Black or white can be read on anything.
+        return max(own or [(0, 0, 0), (255, 255, 255)], key=lambda ink: contrast(ink, background))
 
 
 LIGHT = Theme(

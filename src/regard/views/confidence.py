@@ -13,10 +13,15 @@ __all__ = ["coverage_chart", "goals", "reliability_chart"]
 _GOALS = (0.9, 0.95, 0.98, 0.99)
 
 
-def reliability_chart(calibration: Calibration, title: str) -> str:
-    """Draw accuracy against confidence; a dot's area is its share of the answers."""
-    axis = Axis.shares("Confidence")
-    frame = Frame(axis, Axis.shares("Accuracy"), height=330)
+def reliability_chart(calibration: Calibration, title: str, *, by_label: bool = False) -> str:
+    """Draw accuracy against confidence; a dot's area is its share of the answers.
+
+    ``by_label`` is for multi-label data, where each label's probability stands on its own.
+    """
+    across, down = (
+        ("Probability of a label", "Share that has it") if by_label else ("Confidence", "Accuracy")
+    )
+    frame = Frame(Axis.shares(across), Axis.shares(down), height=330)
     filled = [part for part in calibration.bins if part.count]
     most = max((part.count for part in filled), default=1)
     ideal = (frame.across(0), frame.down(0), frame.across(1), frame.down(1))
@@ -27,9 +32,9 @@ def reliability_chart(calibration: Calibration, title: str) -> str:
     for part in filled:
         x, y = frame.across(part.confidence), frame.down(part.accuracy)
         note = (
-            f"Confidence {percent(part.low, 0)} to {percent(part.high, 0)}: "
-            f"{part.count:,} answers, mean confidence {percent(part.confidence)}, "
-            f"right {percent(part.accuracy)}"
+            f"{across} {percent(part.low, 0)} to {percent(part.high, 0)}: "
+            f"{part.count:,} answers, mean {percent(part.confidence)}; "
+            f"{down.lower()} {percent(part.accuracy)}"
         )
         parts.append(
             f'<g><title>{escaped(note)}</title><line class="orange" stroke-width="1.5" x1="{x}" '
@@ -42,7 +47,7 @@ def reliability_chart(calibration: Calibration, title: str) -> str:
         "".join(parts),
         size=(frame.width, frame.height),
         title=title,
-        description=f"Accuracy against confidence; the mean gap is {error}",
+        description=f"{down} against {across.lower()}; the mean gap is {error}",
     )
     return (
         f"<figure><figcaption><b>{escaped(title)}</b> mean gap {error}</figcaption>{drawn}</figure>"

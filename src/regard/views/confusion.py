@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 from ..records.evaluation import Evaluation
 from .charts import figure
@@ -27,30 +28,26 @@ def confusion_map(evaluation: Evaluation) -> str:
 
 def mix_ups(evaluation: Evaluation, count: int = 8) -> str:
     """List the commonest mistakes: which class is taken for which, and how often."""
-    found = sorted(
-        (-number, true, predicted)
-        for true, row in enumerate(evaluation.confusion)
-        for predicted, number in enumerate(row)
-        if true != predicted and number
-    )
+    found = evaluation.mix_ups()
     if not found:
         return ""
-    items = [
-        f"<li><span>{_name(evaluation, true)} <span class='arrow'>taken for</span> "
-        f"{_name(evaluation, predicted)}</span> <b>{-number:,}</b> "
-        f"<small>{percent(-number / sum(evaluation.confusion[true]))}</small></li>"
-        for number, true, predicted in found[:count]
-    ]
-    more = f" of {plural(len(found), 'pair')}" if len(found) > count else ""
+    items = "".join(
+        f"<li><span><bdi>{escaped(part.true)}</bdi> <span class='arrow'>taken for</span> "
+        f"<bdi>{escaped(part.predicted)}</bdi></span> <b>{part.count:,}</b> "
+        f"<small>{percent(part.share)}</small></li>"
+        for part in found[:count]
+    )
+    first = f"; the first {count} of {len(found):,} pairs" if len(found) > count else ""
     return (
-        f"<div><h3>Commonest mix-ups</h3><ol class='mixups'>{''.join(items)}</ol>"
-        f"<p class='note'>Count, and share of the true class{more and '; the first ' + str(count)}"
-        f"{more}.</p></div>"
+        f"<div><h3>Commonest mix-ups</h3><ol class='mixups'>{items}</ol>"
+        f"<p class='note'>Count, and share of the true class{first}.</p></div>"
     )
 
 
 def _name(evaluation: Evaluation, number: int) -> str:
-    return f"<bdi>{escaped(evaluation.classes[number])}</bdi>"
+    # Long names such as rec.sport.hockey may be broken where their parts meet.
+    parts = re.split(r"(?<=[._/-])(?=\w)", evaluation.classes[number])
+    return f"<bdi>{'<wbr>'.join(map(escaped, parts))}</bdi>"
 
 
 def _strength(number: int, total: int) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
@@ -99,10 +100,10 @@ class Type:
 
 
 def _replacement(letter: str) -> str:
-    """Nothing for what cannot be seen, such as joiners; a space for odd spaces; a box for letters."""
+    """Nothing for what cannot be seen, such as joiners; a space for spaces; else a box."""
     if letter.isspace():
         return "\n" if letter in "\r\v\f\x85\u2028\u2029" else " "
-    return _NO_GLYPH if letter.isprintable() or "\ud800" <= letter <= "\udfff" else ""
+    return "" if unicodedata.category(letter) in ("Cc", "Cf", "Mn", "Me") else _NO_GLYPH
 
 
 @cache

@@ -10,9 +10,10 @@ from ..records.explanation import Decision, Explanation, Receipt
 from ..records.weights import Weights
 from .colours import DARK, LEVELS, LIGHT, Theme, hexadecimal
 from .page import escaped, page
-from .panels import index, legend, probability_bars, switches, word_bars
+from .panels import LETTERS, index, legend, probability_bars, switches, word_bars
 from .passages import Passage, Stretch, is_right_to_left, passages
-from .scale import Scale
+from .scale import Scale, chance
+from .shadings import shadings
 from .summary import groups, heavy_words, is_right, method_name, notes, spread
 
 __all__ = ["fragment", "notebook", "render", "styles"]
@@ -44,10 +45,10 @@ def styles() -> str:
     """Return the style sheet of ``fragment``."""
     sheet = resources.files(__package__).joinpath("assets", "explanation.css")
     levels = "".join(
-        f".d{level}{{--bg:var(--b{level});--fg:var(--f{level})}}"
-        f".s{level}{{--bg2:var(--b{level});--fg2:var(--f{level})}}"
-        f".rg-minus.d{level}{{--bg:var(--n{level});--fg:var(--g{level})}}"
+        f".{letter}{level}{{--{letter}-bg:var(--b{level});--{letter}-fg:var(--f{level})}}"
+        f".rg-minus.{letter}{level}{{--{letter}-bg:var(--n{level});--{letter}-fg:var(--g{level})}}"
         for level in range(1, LEVELS + 1)
+        for letter in LETTERS
     )
     return (
         f".regard{{{_variables(LIGHT)}}}"
@@ -87,7 +88,7 @@ def _article(explanation: Explanation, decisions: Sequence[Decision]) -> str:
 def _head(explanation: Explanation, decisions: Sequence[Decision]) -> str:
     answers = "".join(
         f'<p class="rg-answer"><bdi>{escaped(decision.label)}</bdi>'
-        f"<small>{100 * decision.probability:.1f} %</small></p>"
+        f"<small>{escaped(chance(decision.probability))}</small></p>"
         for decision in decisions
     )
     truth = ""
@@ -107,8 +108,8 @@ def _text(explanation: Explanation, decision: Decision) -> str:
     sentences = decision.level("sentence")
     direction = "rtl" if is_right_to_left(explanation.source) else "ltr"
     plain = " rg-plain" if sentences is None else ""
-    ink = _WordInk(explanation, decision)
-    scale = Scale.of_sentences(sentences) if sentences is not None else Scale(0.0)
+    ink = _WordInk(decision)
+    scale = Scale.of_sentences(sentences)
     lines = "".join(
         _line(passage, sentences, scale, ink=ink) for passage in passages(explanation, decision)
     )
@@ -124,7 +125,8 @@ def _line(passage: Passage, sentences: Weights | None, scale: Scale, *, ink: _Wo
         value = sentences.values[passage.sentence]
         length = scale.length(value)
         kinds = "rg-gutter" + " rg-quiet" * (length < 0.2) + " rg-minus" * (value < 0)
-        gutter = f'<span class="{kinds}" title="sentence {passage.sentence + 1}">{scale.text(value)}</span>'
+        said = f'title="sentence {passage.sentence + 1}">{escaped(scale.text(value))}'
+        gutter = f'<span class="{kinds}" {said}</span>'
     return (
         f'<div class="rg-line" style="--v:{length:.2f}">{gutter}'
         f'<p dir="auto"><span>{words}</span></p></div>'
@@ -134,13 +136,11 @@ def _line(passage: Passage, sentences: Weights | None, scale: Scale, *, ink: _Wo
 class _WordInk:
     """Draws the stretches of a text; a word that hardly counts gets no markup of its own."""
 
-    def __init__(self, explanation: Explanation, decision: Decision) -> None:
-        self._words = decision.level("word")
-        self._shares = decision.importance()
-        self._word_scale = Scale.of(self._words) if self._words is not None else Scale(0.0)
-        self._share_scale = Scale.of(self._shares) if self._shares is not None else Scale(0.0)
-        shares = self._shares.values if self._shares is not None else ()
-        order = sorted(range(len(shares)), key=lambda place: -abs(shares[place]))
+    def __init__(self, decision: Decision) -> None:
+        found = shadings(decision)
+        self._columns = [(shading.scale, shading.weights.values, shading.said) for shading in found]
+        first = found[0].weights.values if found else ()
+        order = sorted(range(len(first)), key=lambda place: -abs(first[place]))
         self._focusable = frozenset(order[:_FOCUSABLE])
 
     def draw(self, stretch: Stretch) -> str:
@@ -152,27 +152,21 @@ class _WordInk:
         return f"<u>{text}</u>" if stretch.unknown else text
 
     def _word(self, place: int, text: str, unknown: bool) -> str:
-        assert self._words is not None
-        value = self._words.values[place]
-        level = self._word_scale.level(value)
-        kinds, said = [], []
-        if self._shares is not None:
-            share = self._shares.values[place]
-            share_level = self._share_scale.level(share)
-            kinds.append(f"d{share_level}" if share_level else "")
-            said.append(f"{self._share_scale.text(share)} of the document")
-        if self._words.by == "sentence":
-            kinds.append(f"s{level}" if level else "")
-            said.append(f"{self._word_scale.text(value)} of its sentence")
-        if not any(kinds):
+        kinds: list[str] = []
+        for letter, (scale, values, _) in zip(LETTERS, self._columns, strict=False):
+            level = scale.level(values[place])
+            kinds += [f"{letter}{level}"] * (level > 0) + ["rg-minus"] * (values[place] < 0)
+        if not kinds:
             return f"<u>{text}</u>" if unknown else text
-        kinds += ["rg-unknown"] * unknown + ["rg-minus"] * (value < 0)
-        said += ["not in the vocabulary"] * unknown
+        kinds += ["rg-unknown"] * unknown
         focus = " tabindex=0" if place in self._focusable else ""
-        return (
-            f'<mark class="{" ".join(filter(None, kinds))}"'
-            f' data-w="{"&#10;".join(said)}"{focus}>{text}</mark>'
-        )
+        told = [
+            f"{escaped(scale.text(values[place]))} {said}"
+            for scale, values, said in self._columns
+            if said
+        ]
+        told += ["not in the vocabulary"] * unknown
+        return f'<mark class="{" ".join(kinds)}" data-w="{"&#10;".join(told)}"{focus}>{text}</mark>'
 
 
 def _receipt(receipt: Receipt) -> str:

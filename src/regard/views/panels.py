@@ -6,13 +6,16 @@ from collections.abc import Sequence
 
 from ..records.explanation import ClassName, Decision, Explanation
 from .page import escaped
-from .scale import Scale, percent
+from .scale import LEGEND_LEVELS, Scale, chance
+from .shadings import shadings
 from .summary import Heavy
 
-__all__ = ["index", "legend", "probability_bars", "switches", "word_bars"]
+__all__ = ["LETTERS", "index", "legend", "probability_bars", "switches", "word_bars"]
+
+LETTERS = "xyz"
+"""How the style sheet calls the shadings, in their order; the first is shown at first."""
 
 _SHOWN_LABELS = 8
-_LEGEND_LEVELS = (1, 3, 5, 7, 10)
 
 
 def index(explanations: Sequence[Explanation]) -> str:
@@ -21,7 +24,7 @@ def index(explanations: Sequence[Explanation]) -> str:
         return ""
     links = "".join(
         f'<li><a href="#document-{number}"><bdi>{escaped(explanation.label)}</bdi></a> '
-        f"{percent(explanation.probability)} "
+        f"{escaped(chance(explanation.probability))} "
         f"<span><bdi>{escaped(_beginning(explanation.source))}</bdi></span></li>"
         for number, explanation in enumerate(explanations, start=1)
     )
@@ -35,7 +38,9 @@ def probability_bars(explanation: Explanation, decisions: Sequence[Decision]) ->
     chosen = {decision.label for decision in decisions}
     truth = set(explanation.true_labels or ())
     ranked = sorted(explanation.probabilities, key=lambda pair: -pair[1])
-    rows = [_probability_row(label, share, label in chosen, label in truth) for label, share in ranked]
+    rows = [
+        _probability_row(label, share, label in chosen, label in truth) for label, share in ranked
+    ]
     shown = f'<ol class="rg-bars">{"".join(rows[:_SHOWN_LABELS])}</ol>'
     if len(rows) > _SHOWN_LABELS:
         shown += (
@@ -53,10 +58,9 @@ def word_bars(words: Sequence[Heavy], decision: Decision) -> str:
     scale = Scale.of(weights)
     longest = max(abs(word.weight) for word in words) or 1.0
     rows = "".join(
-        f'<li><span class="rg-name"><bdi>{escaped(word.text)}</bdi>'
-        + (f" <small>×{word.count}</small>" if word.count > 1 else "")
-        + '</span><span class="rg-track">'
-        f'<i{" class=rg-minus" * (word.weight < 0)} style="width:{100 * abs(word.weight) / longest:.1f}%"></i></span>'
+        f'<li><span class="rg-name"><bdi>{escaped(word.text)}</bdi></span>'
+        f'<span class="rg-track"><i{" class=rg-minus" * (word.weight < 0)}'
+        f' style="width:{100 * abs(word.weight) / longest:.1f}%"></i></span>'
         f'<span class="rg-number">{escaped(scale.text(word.weight))}</span></li>'
         for word in words
     )
@@ -67,31 +71,29 @@ def word_bars(words: Sequence[Heavy], decision: Decision) -> str:
 
 
 def switches(decision: Decision) -> str:
-    """What the reader can change about the picture; it works without a script, by the style sheet."""
-    words, sentences = decision.level("word"), decision.level("sentence")
-    found = ""
-    if words is not None and words.by == "sentence" and sentences is not None:
+    """What the reader can change about the picture; the style sheet does it, without a script."""
+    choices = {
+        letter: shading.title for letter, shading in zip(LETTERS, shadings(decision), strict=False)
+    }
+    found = _switch("Shade words by", "shade", choices) if len(choices) > 1 else ""
+    if decision.level("sentence") is not None:
         found += _switch(
-            "Shade words by",
-            "shade",
-            {"document": "word × sentence", "sentence": "word alone"},
+            "Text", "layout", {"lines": "one sentence a line", "written": "as written"}
         )
-    if sentences is not None:
-        found += _switch("Text", "layout", {"lines": "one sentence a line", "written": "as written"})
+    if not found:
+        return ""
     # A dialog form outside a dialog is never sent; a form at all keeps the choices of several
     # explanations on one page apart.
-    return f'<form class="rg-switches" method="dialog" autocomplete="off">{found}</form>' if found else ""
+    return f'<form class="rg-switches" method="dialog" autocomplete="off">{found}</form>'
 
 
 def legend(explanation: Explanation, decision: Decision) -> str:
     """What the colours and marks mean, with their scale."""
-    words, shares = decision.level("word"), decision.importance()
-    parts: list[str] = []
-    if shares is not None:
-        parts.append(_swatches("word, share of the document", Scale.of(shares), "rg-in-document"))
-    if words is not None and words.by == "sentence":
-        hidden = "rg-in-sentence" if shares is not None else ""
-        parts.append(_swatches("word, share of its sentence", Scale.of(words), hidden))
+    parts = [
+        f'<span class="rg-in-{letter}">{_swatches(shading.scale)}word, {shading.legend}</span>'
+        for letter, shading in zip(LETTERS, shadings(decision), strict=False)
+        if len(shading.weights)
+    ]
     if decision.level("sentence") is not None:
         parts.append('<span><span class="rg-key"></span>sentence, share of the document</span>')
     if explanation.unknown:
@@ -112,7 +114,7 @@ def _probability_row(label: ClassName, share: float, chosen: bool, true: bool) -
         f'<span class="rg-name" title="{escaped(label)}"><bdi>{escaped(label)}</bdi>'
         f"{' <small>true</small>' * true}</span>"
         f'<span class="rg-track"><i style="width:{100 * share:.1f}%"></i></span>'
-        f'<span class="rg-number">{100 * share:.1f} %</span></li>'
+        f'<span class="rg-number">{escaped(chance(share))}</span></li>'
     )
 
 
@@ -126,9 +128,9 @@ def _switch(title: str, name: str, choices: dict[str, str]) -> str:
     return f"<fieldset><legend>{title}</legend>{labels}</fieldset>"
 
 
-def _swatches(title: str, scale: Scale, kind: str) -> str:
+def _swatches(scale: Scale) -> str:
     swatches = "".join(
-        f'<span class="rg-swatch d{level}">{escaped(scale.text(scale.value_at(level)))}</span>'
-        for level in _LEGEND_LEVELS
+        f'<span class="rg-swatch x{level}">{escaped(scale.text(scale.value_at(level)))}</span>'
+        for level in LEGEND_LEVELS
     )
-    return f'<span class="{kind}"><span class="rg-swatches">{swatches}</span>{title}</span>'
+    return f'<span class="rg-swatches">{swatches}</span>'

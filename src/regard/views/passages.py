@@ -1,4 +1,4 @@
-"""The text of an explanation, cut for drawing: line by line, stretch by stretch, nothing left out."""
+"""The text of an explanation, cut for drawing into lines and stretches, nothing left out."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from ..records.explanation import Decision, Explanation
@@ -94,9 +95,7 @@ def _lines(cuts: _Cuts, decision: Decision) -> Iterator[tuple[int | None, Span]]
     size = len(cuts.text)
     # What a cap cut off behind the last sentence has a line of its own.
     stop = next((start for start, _ in cuts.within(spans[-1][1], size)), size) if spans else size
-    starts = [0] + [
-        cuts.line_start(before[1], after[0]) for before, after in zip(spans, spans[1:], strict=False)
-    ]
+    starts = [0] + [cuts.line_start(before[1], after[0]) for before, after in pairwise(spans)]
     ends = [*starts[1:], stop]
     for place, line in enumerate(zip(starts, ends, strict=True)):
         yield (place if spans else None), line
@@ -121,7 +120,7 @@ class _Cuts:
             yield max(start, cut_start), min(end, cut_end)
 
     def line_start(self, start: int, end: int) -> int:
-        """Where the line of the next sentence begins: its opening quote and its indentation included."""
+        """Where the line of the next sentence begins, with its opening quote and indentation."""
         for _, cut_end in self.within(start, end):
             start = cut_end
         separators = list(_SEPARATOR.finditer(self.text, start, end))

@@ -17,6 +17,9 @@ from .wording import between, compared, described, headline, learned_baseline, p
 
 __all__ = ["render"]
 
+_SCROLL_FROM = 5_000  # characters; a longer text scrolls in its own box
+_LONGEST_DRAWN = 60_000  # characters; of a longer text only the excerpt is shown
+
 
 def render(evaluation: Evaluation) -> str:
     """Return the whole report as one page that makes no requests."""
@@ -130,15 +133,21 @@ def _confidence(evaluation: Evaluation) -> str:
         "Dots on the dashed line mean what they say; above it the model is too modest, "
         "below it too sure. Larger dots hold more answers."
     )
-    drawn = reliability_chart(evaluation.calibration, "Confidence and accuracy")
+    by_label = evaluation.task == "multi-label"
+    titles = {
+        "As trained": evaluation.raw_calibration,
+        "With the temperature": evaluation.calibration,
+    }
     if evaluation.temperature != 1.0:
         said += (
             f" A temperature of {evaluation.temperature:.2f}, fitted on validation data, "
             "divides the logits; it changes confidence and no decision."
         )
-        drawn = reliability_chart(evaluation.raw_calibration, "As trained") + reliability_chart(
-            evaluation.calibration, "With the temperature"
-        )
+    else:
+        titles = {"Confidence and accuracy": evaluation.calibration}
+    drawn = "".join(
+        reliability_chart(part, title, by_label=by_label) for title, part in titles.items()
+    )
     return (
         f'<p class="note">{said}</p><div class="pair">{drawn}</div>'
         f'<div class="pair">{coverage_chart(evaluation)}{goals(evaluation)}</div>'
@@ -168,10 +177,12 @@ def _mistake(mistake: Mistake, unfolded: bool) -> str:
     left_out = mistake.characters_left_out
     more = f'<span class="note"> … {left_out:,} more characters</span>' if left_out else ""
     shown = f'<p class="text" dir="auto">{escaped(mistake.text)}{more}</p>'
-    if mistake.explanation is not None:
+    size = len(mistake.explanation.source) if mistake.explanation else 0
+    if mistake.explanation is not None and size <= _LONGEST_DRAWN:
         shown = html.fragment(mistake.explanation)
+    kind = "mistake long" if size > _SCROLL_FROM else "mistake"
     return (
-        f'<details class="mistake"{" open" if unfolded else ""}><summary>'
+        f'<details class="{kind}"{" open" if unfolded else ""}><summary>'
         f"<span>Document {mistake.index + 1:,}</span> "
         f"<span>said <b><bdi>{escaped(mistake.predicted)}</bdi></b> "
         f"{percent(mistake.probability)}</span> "

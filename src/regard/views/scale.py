@@ -3,43 +3,53 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..records.weights import Weights
 from .colours import LEVELS
 
-__all__ = ["Scale", "percent"]
+__all__ = ["LEGEND_LEVELS", "Scale", "chance", "percent"]
 
-# Below this share of the full strength nothing is drawn: a page tinted all over says nothing.
-_QUIET = 0.12
+LEGEND_LEVELS = (1, 3, 5, 7, 10)
+"""The shades that a legend shows."""
 
 # Within its own sentence a word that has half of the weight is drawn at full strength.
-_FULL_IN_SENTENCE = 0.5
+_IN_SENTENCE = (0.06, 0.5)
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How the weights of one kind are drawn: in full from ``full`` on, and as shares or signed."""
+    """How weights of one kind are drawn: not at all up to ``quiet``, in full from ``full`` on."""
 
+    quiet: float
     full: float
     signed: bool = False
     power: float = 0.5  # shades grow with the square root: a quarter of the weight still matters
 
     @classmethod
-    def of(cls, weights: Weights) -> Scale:
-        """The scale that suits the weights: fixed within sentences, by the heaviest otherwise."""
+    def of(cls, weights: Weights | None) -> Scale:
+        """The scale that suits words: fixed within sentences, else from an even share upwards.
+
+        Weights that are spread evenly so get no shade at all, as they give no reason at all.
+        """
+        if weights is None or not len(weights):
+            return cls(0.0, 0.0)
         signed = any(value < 0 for value in weights.values)
         if weights.by == "sentence" and not signed:
             # Every word has some share of its sentence; with the root they would all be loud.
-            return cls(_FULL_IN_SENTENCE, power=1.0)
-        return cls(_standing_out(weights.values, factor=10), signed)
+            return cls(*_IN_SENTENCE, power=1.0)
+        peak, mean = _peak_and_mean(weights)
+        full = max(peak, min(6, len(weights)) * mean)
+        return cls(min(max(1.25 * mean, 0.015 * full), full / 4), full, signed)
 
     @classmethod
-    def of_sentences(cls, weights: Weights) -> Scale:
-        """The scale for bars beside sentences, of which there are fewer than words."""
+    def of_sentences(cls, weights: Weights | None) -> Scale:
+        """The scale for bars beside sentences; where none stands out, all are short."""
+        if weights is None or not len(weights):
+            return cls(0.0, 0.0)
+        peak, mean = _peak_and_mean(weights)
         signed = any(value < 0 for value in weights.values)
-        return cls(_standing_out(weights.values, factor=3), signed)
+        return cls(0.0, max(peak, min(3, len(weights)) * mean), signed)
 
     def length(self, value: float) -> float:
         """How long a bar is, from 0 to 1."""
@@ -47,12 +57,16 @@ class Scale:
 
     def level(self, value: float) -> int:
         """How strong a shade is, from 0 for none to ``LEVELS``."""
-        strength = (self.length(value) ** self.power - _QUIET) / (1 - _QUIET)
+        if not self.full:
+            return 0
+        low, high = self.quiet**self.power, self.full**self.power
+        strength = (min(abs(value), self.full) ** self.power - low) / (high - low)
         return max(0, round(LEVELS * strength))
 
     def value_at(self, level: int) -> float:
         """The weight that is drawn at such a level."""
-        return self.full * (_QUIET + (1 - _QUIET) * level / LEVELS) ** (1 / self.power)
+        low, high = self.quiet**self.power, self.full**self.power
+        return (low + (high - low) * level / LEVELS) ** (1 / self.power)
 
     def text(self, value: float) -> str:
         """The weight as it is written for people."""
@@ -60,23 +74,20 @@ class Scale:
 
 
 def percent(share: float) -> str:
-    """A share as it is written for people: two digits that matter, and never a false zero or hundred."""
+    """Write a share with the two digits that matter, and never a false zero or hundred."""
     hundredths = 100 * share
-    if hundredths >= 99.95:
-        return "100 %" if share >= 1 - 1e-9 else ">99.9 %"
-    if hundredths >= 9.95:
-        return f"{hundredths:.0f} %"
-    if hundredths >= 0.05:
-        return f"{hundredths:.1f} %"
-    return "0 %" if share <= 0 else "<0.1 %"
+    return f"{hundredths:.0f} %" if 9.95 <= hundredths < 99.45 else chance(share)
 
 
-def _standing_out(values: Sequence[float], factor: int) -> float:
-    """The heaviest weight, or ``factor`` times the mean where none stands out as much.
+def chance(share: float) -> str:
+    """Write a probability with one decimal, and never a false zero or hundred."""
+    if share >= 0.9995:
+        return "100 %" if share >= 1 else ">99.9 %"
+    if share < 0.0005:
+        return "0 %" if share <= 0 else "<0.1 %"
+    return f"{100 * share:.1f} %"
 
-    So weights that are spread evenly look as pale as they are.
-    """
-    sizes = [abs(value) for value in values]
-    if not sizes:
-        return 0.0
-    return max(max(sizes), min(factor, len(sizes)) * math.fsum(sizes) / len(sizes))
+
+def _peak_and_mean(weights: Weights) -> tuple[float, float]:
+    sizes = [abs(value) for value in weights.values]
+    return max(sizes), math.fsum(sizes) / len(sizes)

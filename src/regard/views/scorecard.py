@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rich.cells import cell_len
 
-from ..records.evaluation import Evaluation
+from ..records.evaluation import Baseline, Evaluation
 from .notes import remarks
 from .wording import between, compared, described, headline, percent
 
@@ -34,10 +34,9 @@ def summary(evaluation: Evaluation) -> list[str]:
 
 def _scores(evaluation: Evaluation) -> list[str]:
     rows = [("", "accuracy", "macro F1")]
-    for name, part in [
-        ("this model", evaluation),
-        *((described(baseline), baseline) for baseline in evaluation.baselines),
-    ]:
+    methods: list[tuple[str, Evaluation | Baseline]] = [("This model", evaluation)]
+    methods += [(described(baseline), baseline) for baseline in evaluation.baselines]
+    for name, part in methods:
         accuracy = f"{percent(part.accuracy)} ({between(part.accuracy_interval)})"
         rows.append(
             (name, accuracy, f"{percent(part.macro_f1)} ({between(part.macro_f1_interval)})")
@@ -55,8 +54,8 @@ def _classes(evaluation: Evaluation) -> list[str]:
     shown = list(evaluation.per_class)
     left_out = len(shown) - _MOST_CLASSES
     if left_out > 0:
-        shown = sorted(shown, key=lambda score: score.f1)[:_MOST_CLASSES]
-    rows = [("class", "documents", "answered", "precision", "recall", "F1")]
+        shown = sorted(shown, key=lambda score: (score.f1, -score.support))[:_MOST_CLASSES]
+    rows: list[tuple[str, ...]] = [("class", "documents", "answered", "precision", "recall", "F1")]
     rows += [
         (
             score.label,
@@ -71,15 +70,9 @@ def _classes(evaluation: Evaluation) -> list[str]:
 
 
 def _mix_ups(evaluation: Evaluation) -> list[str]:
-    found = sorted(
-        (-number, true, predicted)
-        for true, row in enumerate(evaluation.confusion)
-        for predicted, number in enumerate(row)
-        if true != predicted and number
-    )
     return [
-        f"{-number:,} of ‘{evaluation.classes[true]}’ taken for ‘{evaluation.classes[predicted]}’"
-        for number, true, predicted in found[:_MOST_MIX_UPS]
+        f"{found.count:,} of ‘{found.true}’ taken for ‘{found.predicted}’"
+        for found in evaluation.mix_ups()[:_MOST_MIX_UPS]
     ]
 
 

@@ -12,11 +12,10 @@ __all__ = ["Heavy", "groups", "heavy_words", "is_right", "method_name", "notes",
 
 @dataclass(frozen=True, slots=True)
 class Heavy:
-    """A word that counts, all its occurrences taken together."""
+    """A word that counts, where it counts most."""
 
     text: str
     weight: float
-    count: int
 
 
 def groups(explanation: Explanation) -> list[list[Decision]]:
@@ -33,23 +32,23 @@ def groups(explanation: Explanation) -> list[list[Decision]]:
 
 
 def heavy_words(explanation: Explanation, decision: Decision, count: int = 6) -> list[Heavy]:
-    """The words that count most, capitals aside, as they are written where they count most."""
+    """The words that count most, each once, capitals aside; sums would put "the" before all."""
     weights = decision.importance() or decision.level("word")
     if weights is None:
         return []
-    totals: dict[str, list[tuple[float, str]]] = {}
-    for (start, end), value in zip(weights.pieces, weights.values, strict=True):
+    order = sorted(range(len(weights)), key=lambda place: -abs(weights.values[place]))
+    found: dict[str, Heavy] = {}
+    for place in order:
+        start, end = weights.pieces[place]
         text = explanation.source[start:end]
-        totals.setdefault(text.lower(), []).append((value, text))
-    words = [
-        Heavy(max(found)[1], sum(value for value, _ in found), len(found))
-        for found in totals.values()
-    ]
-    return sorted(words, key=lambda word: (-word.weight, word.text))[:count]
+        found.setdefault(text.lower(), Heavy(text, weights.values[place]))
+        if len(found) == count:
+            break
+    return list(found.values())
 
 
 def spread(decision: Decision) -> str:
-    """One sentence on how concentrated the weight is: flat attention should not pass for a reason."""
+    """Say how concentrated the weight is: even attention should not pass for a reason."""
     parts: list[str] = []
     for name, weights in (
         ("word", decision.importance()),
@@ -76,7 +75,7 @@ def notes(explanation: Explanation, decision: Decision) -> list[str]:
         found.append("The weight of a sentence is the sum over its words.")
     hops = max((len(weights.hops) for weights in decision.weights), default=0)
     if hops:
-        found.append(f"Weights are the mean of {hops} hops.")
+        found.append(f"Each weight is the mean of {hops} hops or directions.")
     if explanation.unread:
         cut = sum(end - start for start, end in explanation.unread)
         share = max(1, round(100 * cut / max(1, len(explanation.source))))

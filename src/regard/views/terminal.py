@@ -11,7 +11,7 @@ from ..records.explanation import Decision, Explanation
 from ..records.weights import Weights
 from .ansi import Terminal, printable
 from .passages import Stretch, passages
-from .scale import Scale
+from .scale import Scale, chance
 from .summary import groups, heavy_words, is_right, method_name, notes, spread
 from .wrapping import Styled, broken
 
@@ -41,7 +41,7 @@ def render(explanation: Explanation, terminal: Terminal) -> str:
 
 def _head(explanation: Explanation, decisions: list[Decision], terminal: Terminal) -> list[str]:
     answers = "   ".join(
-        f"{terminal.bold(_line(decision.label))} {100 * decision.probability:.1f} %"
+        f"{terminal.bold(_line(decision.label))} {chance(decision.probability)}"
         for decision in decisions
     )
     truth = ""
@@ -62,7 +62,7 @@ def _probabilities(explanation: Explanation, terminal: Terminal) -> list[str]:
     name_width = min(24, max(cell_len(name) for name, _ in shown))
     bar_width = max(5, min(40, terminal.width - name_width - 10))
     lines = [
-        f"{set_cell_size(name, name_width)} {_bar(share, bar_width)} {100 * share:5.1f} %"
+        f"{set_cell_size(name, name_width)} {_bar(share, bar_width)} {chance(share):>7}"
         for name, share in shown
     ]
     hidden = len(ranked) - len(shown)
@@ -100,7 +100,7 @@ class _Ink:
     def __init__(self, decision: Decision, terminal: Terminal) -> None:
         self._terminal = terminal
         self._weights = decision.importance() or decision.level("word")
-        self._scale = Scale.of(self._weights) if self._weights is not None else Scale(0.0)
+        self._scale = Scale.of(self._weights)
 
     def styled(self, stretch: Stretch) -> Styled[Style]:
         text = printable(stretch.text)
@@ -127,7 +127,7 @@ def _heaviest(explanation: Explanation, decision: Decision, terminal: Terminal) 
         return []
     scale = Scale.of(weights)
     parts = [
-        f"{_line(word.text)}{f' ×{word.count}' * (word.count > 1)} {scale.text(word.weight)}"
+        f"{_line(word.text)} {scale.text(word.weight)}"
         for word in heavy_words(explanation, decision)
     ]
     parts = [part.replace(" ", "\u00a0") for part in parts]  # a word stays beside its weight

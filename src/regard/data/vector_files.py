@@ -1,0 +1,123 @@
+"""Files of word vectors, row by row: the text form and word2vec's binary form."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import DataError
+
+__all__ = ["BinaryVectors", "TextVectors", "open_vectors"]
+
+_HEADER = re.compile(rb"\s*(\d+)[ \t]+(\d+)\s*")
+_UNWRITTEN = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]| [^ ]*[^ 0-9.eE+naif\t\r-][^ ]*$")
+_FASTTEXT_MODEL = b"\xba\x16\x4f\x2f"
+_LOOKED_AT = 100  # lines, to find the size where no header says it
+_LONGEST_WORD = 1 << 16
+
+
+class TextVectors:
+    """Rows of a word and its numbers, parted by spaces; the word itself may hold spaces."""
+
+    def __init__(self, stream: io.BufferedReader, name: str, *, headed: bool) -> None:
+        first = list(itertools.islice(stream, _LOOKED_AT + headed))[headed:]
+        if not first:
+            raise DataError(f"{name} holds no vectors")
+        # Most words are one piece, so the most frequent count of pieces is that of the numbers.
+        self.size = Counter(_pieces(line).count(b" ") for line in first).most_common(1)[0][0]
+        if self.size < 1 or self.parse(_pieces(first[0]).split(b" ", 1)[-1]) is None:
+            raise DataError(f"{name} is no file of word vectors: a row is a word and its numbers")
+        self.damaged = 0
+        self._lines = itertools.chain(first, stream)
+
+    def __iter__(self) -> Iterator[tuple[str, bytes]]:
+        """Give each word with its numbers as they are written."""
+        for line in self._lines:
+            row = _pieces(line)
+            spaces = row.count(b" ")
+            if spaces < self.size:
+                self.damaged += bool(row)
+                continue
+            # Counted from the right: GloVe's largest file has words like ". . .".
+            at = row.index(b" ") if spaces == self.size else _nth_from_right(row, self.size)
+            yield row[:at].decode("utf-8", "replace"), row[at + 1 :]
+
+    def parse(self, written: bytes) -> NDArray[np.float32] | None:
+        """Return the numbers of a row, or ``None`` if they are no finite numbers."""
+        try:
+            values = np.array(written.split(b" "), dtype=np.float32)
+        except ValueError:
+            return None
+        return values if len(values) == self.size and np.isfinite(values).all() else None
+
+
+class BinaryVectors:
+    """Rows of a word, a space and its numbers as they lie in memory."""
+
+    def __init__(self, stream: io.BufferedReader, *, count: int, size: int) -> None:
+        self.size = size
+        self.damaged = 0
+        self._stream = stream
+        self._count = count
+
+    def __iter__(self) -> Iterator[tuple[str, bytes]]:
+        """Give each word with its numbers as they lie in the file."""
+        self._stream.readline()
+        width = 4 * self.size
+        buffer = b""
+        place = 0
+        for done in range(self._count):
+            space = buffer.find(b" ", place)
+            if space < 0 or len(buffer) - space <= width:
+                buffer = buffer[place:] + self._stream.read(_LONGEST_WORD + width)
+                place = 0
+                space = buffer.find(b" ")
+            if space < 0 or len(buffer) - space <= width:
+                self.damaged += self._count - done  # the file ends too early
+                return
+            word = buffer[place:space].lstrip(b"\r\n").decode("utf-8", "replace")
+            place = space + 1 + width
+            yield word, buffer[space + 1 : place]
+
+    def parse(self, written: bytes) -> NDArray[np.float32] | None:
+        """Return the numbers of a row, or ``None`` if they are no finite numbers."""
+        values = np.frombuffer(written, dtype="<f4")
+        return values if np.isfinite(values).all() else None
+
+
+def open_vectors(stream: io.BufferedReader, name: str) -> TextVectors | BinaryVectors:
+    """Tell from its beginning which form a file has."""
+    head = stream.peek(1 << 16)
+    if head.startswith(_FASTTEXT_MODEL):
+        raise DataError(f"{name} is a whole fastText model; use the .vec file that belongs to it")
+    header, _, rest = head.partition(b"\n")
+    said = _HEADER.fullmatch(header)
+    if said is None:
+        return TextVectors(stream, name, headed=False)
+    if _is_text(rest):
+        return TextVectors(stream, name, headed=True)
+    count, size = int(said[1]), int(said[2])
+    if not 1 <= size <= 1 << 16:
+        raise DataError(f"{name} says that its vectors have size {size}; is it damaged?")
+    return BinaryVectors(stream, count=count, size=size)
+
+
+def _is_text(rest: bytes) -> bool:
+    """Whether the first row is written out; numbers in memory hold bytes that no text does."""
+    return _UNWRITTEN.search(rest.split(b"\n", 1)[0]) is None
+
+
+def _pieces(line: bytes) -> bytes:
+    """The row without what stands at its ends, its parts separated by single spaces."""
+    row = line.rstrip(b" \t\r\n")
+    return row.replace(b"\t", b" ") if b"\t" in row else row
+
+
+def _nth_from_right(row: bytes, count: int) -> int:
+    return len(row.rsplit(b" ", count)[0])

@@ -1,0 +1,69 @@
+"""From every item's gate gradients to those of the projected table, the weights and the biases."""
+
+from __future__ import annotations
+
+import torch
+import triton
+from torch import Tensor
+
+from .triton_plan import BLOCKS, GATES, SHIFT, Job
+from .triton_sums import chunk_sum, collect, gather_sum, outer_sum
+
+__all__ = ["sum_by_source", "sum_products"]
+
+# Items that are summed by a program of their own, where one row of the table has so many.
+_CHUNK = 64
+# Below this many items, no word is so frequent that chunks are worth another launch.
+_CHUNKS_FROM = 1 << 15
+# Programs that keep a large GPU busy.
+_PROGRAMS = 264
+
+
+def sum_by_source(job: Job, gates: Tensor, distinct_count: int) -> Tensor:
+    """For each row of the projected table, sum the gradients of the items that used it."""
+    gate_count, blocks = GATES[job.cell], BLOCKS[job.cell]
+    result = gates.new_empty(distinct_count, job.directions * gate_count * job.size)
+    order = bounds = chunks = None
+    pitch = gates.shape[1]
+    if job.index is not None:
+        sources, order = torch.sort(job.index.to(torch.int32), stable=True)
+        rows = torch.arange(distinct_count + 1, device=gates.device, dtype=torch.int32)
+        bounds = torch.searchsorted(sources, rows, out_int32=True)
+        if len(gates) >= _CHUNKS_FROM:
+            chunk_count = len(gates) // _CHUNK
+            chunks = gates.new_empty(chunk_count, pitch, dtype=torch.float32)
+            chunk_sum[(chunk_count, triton.cdiv(pitch, 128))](
+                gates, order, sources, chunks, PITCH=pitch, CHUNK=_CHUNK, TILE=128
+            )
+    gather_sum[(distinct_count, triton.cdiv(pitch, 256))](
+        gates, order, bounds, chunks, result,
+        BLOCKS=blocks, GATES=gate_count, SHIFT=SHIFT[job.cell], SIZE=job.size,
+        DIRECTIONS=job.directions, CHUNK=_CHUNK, ITEMS=16, TILE=256,
+    )  # fmt: skip
+    return result
+
+
+def sum_products(
+    job: Job, gates: Tensor, out: Tensor, firsts: Tensor, weights: Tensor
+) -> tuple[Tensor, Tensor]:
+    """The gradients of the recurrent weights and biases, in the weights' type."""
+    blocks = BLOCKS[job.cell]
+    columns = job.size * blocks
+    tall, wide = 128 if columns > 64 else 64, 64
+    tiles = (job.directions * triton.cdiv(columns, tall), triton.cdiv(job.size, wide))
+    shares = max(1, min(_PROGRAMS // (tiles[0] * tiles[1]), triton.cdiv(len(out), 256)))
+    share = triton.cdiv(len(out), shares)
+    partials = torch.empty(shares, job.directions, columns, job.size + 1, device=out.device)
+    outer_sum[(shares, *tiles)](
+        gates, out, firsts, partials, len(out), share,
+        BLOCKS=blocks, SIZE=job.size, DIRECTIONS=job.directions, ITEMS=32, TALL=tall, WIDE=wide,
+        PRECISION=job.cut.precision, num_stages=2,
+    )  # fmt: skip
+    weights_gradient = torch.empty_like(weights)
+    biases_gradient = weights.new_empty(weights.shape[:2])
+    collect[(weights.shape[0] * weights.shape[1],)](
+        partials, weights_gradient, biases_gradient, shares,
+        BLOCKS=blocks, GATES=GATES[job.cell], SIZE=job.size, DIRECTIONS=job.directions,
+        SHARES=16, WIDTH=triton.next_power_of_2(job.size + 1),
+    )  # fmt: skip
+    return weights_gradient, biases_gradient

@@ -1,0 +1,92 @@
+"""What the recurrence's launches must know, and how their work is cut into programs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+import triton
+from torch import Tensor
+
+from .triton_cells import product
+
+__all__ = ["BLOCKS", "GATES", "SHIFT", "Cut", "Job", "cut_for", "interpreted"]
+
+GATES = {"rnn": 1, "gru": 3, "lstm": 4}
+BLOCKS = {"rnn": 1, "gru": 4, "lstm": 4}
+"""Blocks of gate gradients that every item and unit has."""
+SHIFT = {"rnn": 0, "gru": 1, "lstm": 0}
+"""A GRU's blocks begin with its last gate, so that the recurrent ones stand together."""
+
+
+@dataclass(frozen=True)
+class Cut:
+    """How a launch is cut into programs, each of ``rows`` rows and tiles of ``width`` units."""
+
+    resident: bool
+    rows: int
+    width: int
+    warps: int
+    stages: int
+    precision: str
+
+
+@dataclass(frozen=True)
+class Job:
+    """One call of the recurrence; ``order`` names its rows, the longest first."""
+
+    cell: str
+    directions: int
+    size: int
+    keep: bool
+    index: Tensor | None
+    order: Tensor
+    lengths: Tensor
+    offsets: Tensor
+    cut: Cut
+
+    @property
+    def rows(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Where the rows lie."""
+        return self.order, self.lengths, self.offsets
+
+    @property
+    def grid(self) -> tuple[int]:
+        """How many programs there are."""
+        return (triton.cdiv(len(self.order), self.cut.rows) * self.directions,)
+
+    @property
+    def constants(self) -> dict[str, int | str]:
+        """What the kernels are compiled for."""
+        return {
+            "CELL": self.cell,
+            "GATES": GATES[self.cell],
+            "SIZE": self.size,
+            "WIDTH": self.cut.width,
+            "ROWS": self.cut.rows,
+            "DIRECTIONS": self.directions,
+            "PRECISION": self.cut.precision,
+            "num_warps": self.cut.warps,
+            "num_stages": self.cut.stages,
+        }
+
+
+def interpreted() -> bool:
+    """Say whether Triton interprets its kernels on the CPU instead of compiling them."""
+    return not isinstance(product, triton.JITFunction)
+
+
+def cut_for(size: int, *, row_count: int, dtype: torch.dtype) -> Cut:
+    """Choose how to cut the work; ``row_count`` counts a row once per direction."""
+    exact = dtype == torch.float32
+    # Three tf32 products make one that is as good as fp32's own; bf16 operands need no choice.
+    precision = "emulated" if interpreted() else "tf32x3" if exact else "tf32"
+    width = max(16, triton.next_power_of_2(size))
+    if width <= (64 if exact else 128):
+        return Cut(True, 16, width, 4 if exact else 8, 1, precision)
+    if not exact:
+        return Cut(False, 16, 128, 8, 2, precision)
+    # Few programs are quickest with many warps each, many programs with few.
+    if row_count < 8192:
+        return Cut(False, 16, 64, 8, 2, precision)
+    return Cut(False, 16, 64, 4, 1, precision)

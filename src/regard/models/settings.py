@@ -1,0 +1,51 @@
+"""The settings that all classifiers share: how words are read, and how rows become vectors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ..config import require, require_one_of
+from ..nn.attention import SCORES
+from ..nn.cells import CELLS, CellName
+from ..nn.encoders import ENCODERS
+from ..nn.pooling import POOLINGS
+
+__all__ = ["ReaderConfig"]
+
+
+@dataclass(frozen=True)
+class ReaderConfig:
+    """How a network reads: sizes as in the HAN paper, 200 for words and 50 for each direction."""
+
+    embedding_size: int = 200
+    hidden_size: int = 50  # of the encoder's state, in each direction
+    attention_size: int = 100  # of the context vector, or of the score's hidden layer
+
+    encoder: Literal["recurrent", "none"] = "recurrent"  # none: attention on the words themselves
+    cell: CellName = "gru"
+    layers: int = 1
+    directions: int = 2
+
+    pooling: str = "attention"  # attention, mean, max, last, structured
+    score: str = "context"  # context, dot, general, general_diag, concat, additive, location
+    hops: int = 4  # attentions side by side, for structured pooling
+    penalty: float = 1.0  # what their overlap costs
+
+    word_dropout: float = 0.0  # words read as unknown
+    vector_dropout: float = 0.0  # of the vector of each distinct word of a batch
+    state_dropout: float = 0.0  # between layers, and of every pooled vector
+
+    def __post_init__(self) -> None:
+        for name in ("embedding_size", "hidden_size", "attention_size", "layers", "hops"):
+            value = getattr(self, name)
+            require(value >= 1, f"{name} must be at least 1, got {value}")
+        for name in ("word_dropout", "vector_dropout", "state_dropout"):
+            value = getattr(self, name)
+            require(0 <= value < 1, f"{name} must be from 0 to below 1, got {value}")
+        require(self.penalty >= 0, f"penalty must not be negative, got {self.penalty}")
+        require(self.directions in (1, 2), f"directions must be 1 or 2, got {self.directions}")
+        require_one_of("encoder", self.encoder, ENCODERS)
+        require_one_of("cell", self.cell, CELLS)
+        require_one_of("pooling", self.pooling, POOLINGS)
+        require_one_of("score", self.score, SCORES)

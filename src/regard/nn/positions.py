@@ -1,0 +1,45 @@
+"""Where an item stands in its row, as numbers and as vectors; and who may look at whom."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from ..ragged import Ragged
+
+__all__ = ["causal_mask", "causal_rows", "row_positions", "sinusoids"]
+
+
+def row_positions(rows: Ragged) -> Tensor:
+    """Number the items of each row from 0, (items,)."""
+    items = torch.arange(rows.values.shape[0], device=rows.lengths.device)
+    return items - rows.offsets.index_select(0, rows.row_ids)
+
+
+def sinusoids(positions: Tensor, size: int) -> Tensor:
+    """Describe positions by sines and cosines of falling frequency, (positions, size).
+
+    As in Vaswani et al. (2017), sines first and then cosines; there is no largest position.
+    """
+    pairs = torch.arange((size + 1) // 2, device=positions.device, dtype=torch.float64)
+    frequencies = 10_000.0 ** (-2 * pairs / size)
+    angles = positions.to(torch.float64)[:, None] * frequencies
+    return torch.cat([angles.sin(), angles.cos()], 1)[:, :size].float()
+
+
+def causal_mask(length: int, device: torch.device | str = "cpu") -> Tensor:
+    """Say which items, (length, length), each item may look at: itself and those before it."""
+    return torch.ones(length, length, dtype=torch.bool, device=device).tril()
+
+
+def causal_rows(rows: Ragged) -> Ragged:
+    """Number the items that each item may look at: one row an item, itself and those before it.
+
+    The same as the mask, without the other half: weights over these rows need no mask.
+    """
+    seen = row_positions(rows) + 1
+    starts = rows.offsets.index_select(0, rows.row_ids)
+    within = Ragged(starts, seen)
+    item_count = int(seen.sum())
+    first = torch.repeat_interleave(starts - within.offsets[:-1], seen, output_size=item_count)
+    return Ragged(torch.arange(item_count, device=first.device) + first, seen)

@@ -1,0 +1,49 @@
+"""The ways in which the words of a page can be shaded; a reader chooses one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..records.explanation import Decision
+from ..records.weights import Weights
+from .scale import Scale
+
+__all__ = ["Shading", "shadings"]
+
+
+@dataclass(frozen=True, slots=True)
+class Shading:
+    """One way to shade words, and how it is called on the switch and in the legend."""
+
+    name: str
+    title: str
+    legend: str
+    weights: Weights
+    said: str = ""  # what a word's number is a share of; empty where the number alone says little
+
+    @property
+    def scale(self) -> Scale:
+        """How strongly each weight is drawn."""
+        return Scale.of(self.weights)
+
+
+def shadings(decision: Decision) -> list[Shading]:
+    """The shadings that the weights allow, the usual one first; none without word weights."""
+    words, shares = decision.level("word"), decision.importance()
+    corrected = decision.importance(length_corrected=True)
+    found: list[Shading] = []
+    if shares is not None:
+        found.append(
+            Shading(
+                "document", "word × sentence", "share of the document", shares, "of the document"
+            )
+        )
+    if words is not None and words.by == "sentence":
+        if corrected is not None:
+            # The words of a short sentence share its weight among few, and so look heavy.
+            legend = "share of the document, made up for sentence length"
+            found.append(Shading("corrected", "word × sentence × length", legend, corrected))
+        found.append(
+            Shading("sentence", "word alone", "share of its sentence", words, "of its sentence")
+        )
+    return found

@@ -1,0 +1,42 @@
+"""Classes and their numbers."""
+
+import numpy as np
+import pytest
+
+from regard.data.labels import LabelIndex
+from regard.errors import DataError
+
+
+def test_classes_are_sorted_as_scikit_learn_sorts_them():
+    for labels in (["b", "a", "c"], [3, 1, 20], ["10", "9"]):
+        assert LabelIndex.from_labels(labels).classes == tuple(np.unique(labels).tolist())
+
+
+def test_numbers_and_texts_of_one_label_are_the_same():
+    """A model trained on CSV, where all labels are text, is tested on Parquet."""
+    assert LabelIndex(("1", "2")).encode([2, 1]).tolist() == [1, 0]
+    assert LabelIndex((1, 2)).encode(["2", "1"]).tolist() == [1, 0]
+    assert LabelIndex.from_labels([1, "a"]).classes == ("1", "a")
+
+
+def test_several_labels_become_ones():
+    index = LabelIndex.from_labels([("b",), ("a", "b"), ()])
+    assert index == LabelIndex(("a", "b"), multilabel=True)
+    encoded = index.encode([("b",), (), ("a", "b")])
+    assert encoded.dtype == np.float32 and encoded.tolist() == [[0, 1], [0, 0], [1, 1]]
+
+
+def test_no_labels_are_no_classes():
+    assert len(LabelIndex.from_labels([])) == 0
+
+
+def test_single_labels_among_lists_are_an_error():
+    with pytest.raises(DataError, match="use lists for all"):
+        LabelIndex.from_labels(["a", ("b",)])
+
+
+def test_an_unknown_label_is_an_error_with_the_nearest():
+    with pytest.raises(
+        DataError, match="'positiv' is none of the classes; did you mean 'positive'"
+    ):
+        LabelIndex(("negative", "positive")).encode(["positiv"])

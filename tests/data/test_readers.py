@@ -1,0 +1,421 @@
+"""Files of every kind as documents; bad rows with file and line, and all of them counted."""
+
+import gzip
+import io
+import json
+import subprocess
+import sys
+import time
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from regard.data.columns import Columns
+from regard.data.readers import read_documents, read_rows, read_texts
+from regard.errors import ConfigError, DataError
+from regard.records.reading import ReadCounts
+from regard.text.document import Document
+
+IMDB = Path(__file__).resolve().parents[2] / ".." / "shared" / "data" / "imdb"
+ROWS = [
+    {"text": "a good film", "label": "pos", "id": "1"},
+    {"text": 'bad, "very"\nbad', "label": "neg", "id": "2"},
+    {"text": "", "label": "neg", "id": "3"},
+]
+DOCUMENTS = [Document(row["text"], row["label"], {"id": row["id"]}) for row in ROWS]
+
+
+def write(path, content):
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def as_csv():
+    quoted = (
+        '"' + row["text"].replace('"', '""') + f'",{row["label"]},{row["id"]}' for row in ROWS
+    )
+    return "\n".join(["text,label,id", *quoted, ""])
+
+
+def as_jsonl():
+    return "".join(json.dumps(row) + "\n" for row in ROWS)
+
+
+def as_parquet(path, rows=ROWS):
+    pq.write_table(pa.Table.from_pylist(rows), path)
+    return path
+
+
+@pytest.fixture(
+    params=["a.csv", "a.CSV.gz", "a.tsv", "a.jsonl", "a.ndjson.gz", "a.json", "a.parquet"]
+)
+def file(request, tmp_path):
+    """The same three rows in every format."""
+    path = tmp_path / request.param
+    if path.suffix == ".parquet":
+        return as_parquet(path)
+    content = as_csv() if "csv" in path.name.lower() else as_jsonl()
+    if path.suffix == ".tsv":
+        content = as_csv().replace("text,label", "text\tlabel").replace('",', '"\t')
+        content = (
+            content.replace("label,", "label\t").replace("pos,", "pos\t").replace("neg,", "neg\t")
+        )
+    data = content.encode()
+    return write(path, gzip.compress(data) if path.suffix == ".gz" else data)
+
+
+def test_every_format_gives_the_same_documents(file):
+    """001-15: local files of each kind; other columns travel with the document (000-15)."""
+    reader = read_documents(file)
+    assert list(reader) == DOCUMENTS
+    assert reader.counts == ReadCounts(str(file), rows=3, empty_texts=1)
+    assert list(reader) == DOCUMENTS, "a reader can be read again"
+    assert reader.counts.rows == 3
+
+
+def test_without_a_label_column_the_label_travels_as_any_other(file):
+    first = next(iter(read_documents(file, Columns(label=None))))
+    assert first == Document("a good film", None, {"label": "pos", "id": "1"})
+
+
+def test_nothing_travels_that_is_not_wanted(file):
+    first = next(iter(read_documents(file, Columns(carry=False))))
+    assert first == Document("a good film", "pos", {})
+    first = next(iter(read_documents(file, Columns(carry=False, group="id"))))
+    assert first.fields == {"id": "1"}
+
+
+def test_a_missing_column_is_an_error_that_lists_those_there_are(file):
+    """Also where bad rows may be skipped: it is the whole file that is wrong."""
+    with pytest.raises(DataError, match=r"no column 'review'; it has text, label, id; use --text-"):
+        list(read_documents(file, Columns(text="review"), on_bad_row="skip"))
+    with pytest.raises(DataError, match=r"no column 'day'; .*; use --time-column"):
+        list(read_documents(file, Columns(time="day")))
+
+
+@pytest.mark.parametrize("file", ["a.csv", "a.jsonl", "a.parquet"], indirect=True)
+def test_excel_and_pandas_see_the_same(file):
+    """The readers of others agree with ours on a plain file."""
+    import pyarrow.csv
+    import pyarrow.json
+
+    if file.suffix == ".csv":
+        options = pyarrow.csv.ParseOptions(newlines_in_values=True)
+        table = pyarrow.csv.read_csv(file, parse_options=options)
+    else:
+        table = pyarrow.json.read_json(file) if file.suffix == ".jsonl" else pq.read_table(file)
+    assert table["text"].to_pylist() == [document.text for document in read_documents(file)]
+
+
+BAD_CSV = (
+    b"text,label\n"
+    b"good,pos\n"
+    b"no label,\n"
+    b'broken "quote,neg\n'
+    b'"broken "quote",neg\n'
+    b"too,many,fields\n"
+    b"\xff\xfe,neg\n"
+    b'"two\nlines \xff",pos\n'
+    b"last,neg\n"
+)
+
+
+def test_every_kind_of_bad_row_is_counted_with_its_line_and_the_rest_is_read(tmp_path):
+    path = write(tmp_path / "reviews.csv", BAD_CSV)
+    reader = read_documents(path, on_bad_row="skip")
+    assert [document.text for document in reader] == ["good", 'broken "quote', "last"]
+    assert [(row.line, row.fault) for row in reader.skipped] == [
+        (3, "missing label"),
+        (5, "broken quoting"),
+        (6, "wrong number of fields"),
+        (7, "invalid encoding"),
+        (8, "invalid encoding"),
+    ]
+    counts = reader.counts
+    assert counts.skipped_rows == 5 and dict(counts.skipped)["invalid encoding"] == 2
+    assert counts.rows + counts.skipped_rows == 8
+    assert str(counts.examples[0]) == f"{path}:3: the label is missing"
+    assert ReadCounts.from_json(counts.to_json()) == counts
+    lines = counts.describe()
+    assert lines[0] == f"{path}: 3 rows read" and lines[1].startswith("  5 skipped: 2 invalid enc")
+
+
+def test_the_first_bad_row_stops_by_default(tmp_path):
+    path = write(tmp_path / "reviews.csv", BAD_CSV)
+    with pytest.raises(DataError) as problem:
+        list(read_documents(path))
+    assert str(problem.value) == f"{path}:3: the label is missing"
+
+
+def test_bad_json_lines_are_counted_with_their_lines(tmp_path):
+    content = "\n".join(
+        [
+            '{"text": "a", "label": "x"}',
+            '{"text": "a", "label": ',
+            "[1, 2]",
+            "",
+            '{"text": 3, "label": "x"}',
+            '{"text": null, "label": "x"}',
+            '{"label": "x"}',
+            '{"text": "a", "label": 2.5}',
+            "[" * 100_000,
+            '{"text": "\\ud800\\u0000", "label": 7}',
+        ]
+    )
+    reader = read_documents(write(tmp_path / "a.jsonl", content), on_bad_row="skip")
+    assert [(document.text, document.label) for document in reader] == [("a", "x"), ("\ud800\0", 7)]
+    assert [(row.line, row.fault) for row in reader.skipped] == [
+        (2, "broken JSON"),
+        (3, "broken JSON"),
+        (5, "wrong type"),
+        (6, "missing text"),
+        (7, "missing column"),
+        (8, "wrong type"),
+        (9, "broken JSON"),
+    ]
+    assert reader.counts.ignored == 1
+
+
+def test_a_json_list_is_an_error_that_says_what_to_do(tmp_path):
+    with pytest.raises(DataError, match="one JSON list; write one object a line instead"):
+        list(read_documents(write(tmp_path / "a.json", '[{"text": "a"}]')))
+
+
+def test_bad_parquet_rows_are_counted_with_their_numbers(tmp_path):
+    rows = [
+        {"text": "a", "label": 1},
+        {"text": None, "label": 1},
+        {"text": "b", "label": None},
+        {"text": "c", "label": 2},
+    ]
+    reader = read_documents(as_parquet(tmp_path / "a.parquet", rows), on_bad_row="skip")
+    assert [(document.text, document.label) for document in reader] == [("a", 1), ("c", 2)]
+    assert [(row.line, row.fault) for row in reader.skipped] == [
+        (2, "missing text"),
+        (3, "missing label"),
+    ]
+
+
+def test_a_parquet_text_that_is_not_utf_8_is_one_bad_row(tmp_path):
+    bytes_column = pa.array([b"one", b"\xff\xfe", "drei ü".encode()], pa.binary())
+    broken = pa.StringArray.from_buffers(3, *bytes_column.buffers()[1:])
+    for number, column in enumerate((bytes_column, broken)):
+        path = tmp_path / f"{number}.parquet"
+        pq.write_table(pa.table({"text": column, "label": ["a", "b", "a"]}), path)
+        reader = read_documents(path, on_bad_row="skip")
+        assert [document.text for document in reader] == ["one", "drei ü"]
+        assert [(row.line, row.fault) for row in reader.skipped] == [(2, "invalid encoding")]
+
+
+def test_parquet_columns_of_every_kind_travel(tmp_path):
+    table = pa.table(
+        {
+            "text": pa.array(["a"]).dictionary_encode(),
+            "label": [["x", "y"]],
+            "picture": [b"\xff\xd8"],
+            "when": pa.array([1_700_000_000_000_000_001], pa.timestamp("ns")),
+        }
+    )
+    pq.write_table(table, tmp_path / "a.parquet")
+    (document,) = read_documents(tmp_path / "a.parquet", Columns(time="when"))
+    assert document.label == ("x", "y")
+    assert document.fields["picture"] == b"\xff\xd8"
+
+
+def test_what_is_no_parquet_file_is_an_error(tmp_path):
+    with pytest.raises(DataError, match="is no Parquet file, or a damaged one"):
+        list(read_documents(write(tmp_path / "a.parquet", b"PAR1 nothing")))
+    with pytest.raises(DataError, match="cannot read"):
+        list(read_documents(tmp_path / "none.parquet"))
+
+
+def test_a_folder_for_each_label_is_read(tmp_path):
+    """001-15: as the IMDB data come, with other files beside and between the folders."""
+    for name in ("pos/0_9.txt", "pos/1_7.txt", "neg/0_3.txt", "urls_pos.txt", "pos/.DS_Store"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        write(tmp_path / name, f"text of\n{name}")
+    write(tmp_path / "neg/notes.md", "not a text")
+    write(tmp_path / "neg/packed.txt.gz", gzip.compress(b"packed"))
+    reader = read_documents(tmp_path)
+    assert [(document.text, document.label, document.fields) for document in reader] == [
+        ("text of\nneg/0_3.txt", "neg", {"file": "neg/0_3.txt"}),
+        ("packed", "neg", {"file": "neg/packed.txt.gz"}),
+        ("text of\npos/0_9.txt", "pos", {"file": "pos/0_9.txt"}),
+        ("text of\npos/1_7.txt", "pos", {"file": "pos/1_7.txt"}),
+    ]
+    assert reader.counts.ignored == 2
+    unlabelled = list(read_documents(tmp_path, Columns(label=None)))
+    assert len(unlabelled) == 5 and {document.label for document in unlabelled} == {None}
+
+
+def test_an_undecodable_file_in_a_folder_is_a_bad_row_of_its_own(tmp_path):
+    (tmp_path / "pos").mkdir()
+    write(tmp_path / "pos/a.txt", "good")
+    bad = write(tmp_path / "pos/b.txt", b"one\ntwo \xff\n")
+    reader = read_documents(tmp_path, on_bad_row="skip")
+    assert [document.text for document in reader] == ["good"]
+    assert [(row.file, row.line) for row in reader.skipped] == [(str(bad), 2)]
+
+
+def test_a_folder_without_texts_is_an_error(tmp_path):
+    with pytest.raises(DataError, match="holds no texts; it needs a folder for each label"):
+        list(read_documents(tmp_path))
+
+
+def test_a_text_file_is_one_text_a_line_and_stays_in_step(tmp_path):
+    path = write(tmp_path / "new.txt", 'one\r\n\r\nthree, "x"\n')
+    reader = read_documents(path, Columns(label=None))
+    assert [document.text for document in reader] == ["one", "", 'three, "x"']
+    assert reader.counts.empty_texts == 1
+    with pytest.raises(DataError, match=r"new\.txt has no labels"):
+        list(read_documents(path))
+
+
+@pytest.mark.parametrize("content", [as_csv(), as_jsonl(), "\ufeff" + as_jsonl()])
+def test_standard_input_may_be_csv_or_json_lines(monkeypatch, content):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content.encode())))
+    assert list(read_documents("-")) == DOCUMENTS
+
+
+def test_standard_input_is_read_as_it_comes():
+    """A row is a document before the next one has been written."""
+    program = (
+        "from regard.data.readers import read_documents\n"
+        "for document in read_documents('-'): print(document.text, flush=True)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        for text in ("first", "second"):
+            process.stdin.write(json.dumps({"text": text, "label": "x"}) + "\n")
+            process.stdin.flush()
+            assert process.stdout.readline().strip() == text
+        process.stdin.close()
+
+
+def test_nothing_on_standard_input_is_no_documents(monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"")))
+    assert list(read_documents("-")) == []
+
+
+def test_python_texts_and_labels_are_documents():
+    assert list(read_texts(["a", "b"])) == [Document("a"), Document("b")]
+    several = read_texts(np.array(["a", "b"]), np.array([1, 2]))
+    assert [(document.text, document.label) for document in several] == [("a", 1), ("b", 2)]
+    lists = read_texts(iter(["a"]), [["x", "y"]])
+    assert next(iter(lists)).label == ("x", "y")
+
+
+def test_python_texts_that_are_no_strings_are_bad_rows():
+    with pytest.raises(DataError, match="texts:2: the text in column 'text' is missing"):
+        list(read_texts(["a", float("nan")], ["x", "y"]))
+    with pytest.raises(
+        DataError, match=r"texts:1: the text in column 'text' is int 3, not a string"
+    ):
+        list(read_texts([3]))
+    with pytest.raises(DataError, match="put it in a list"):
+        read_texts("a single text")
+
+
+@pytest.mark.parametrize(("texts", "labels"), [(["a", "b"], ["x"]), (["a"], ["x", "y"])])
+def test_texts_and_labels_of_different_number_are_an_error(texts, labels):
+    with pytest.raises(DataError, match="there are more"):
+        list(read_texts(texts, labels))
+
+
+def test_python_rows_are_documents():
+    reader = read_rows(ROWS, Columns(group="id"))
+    assert list(reader) == DOCUMENTS
+
+
+def test_rows_without_group_or_time_are_bad_rows():
+    rows = [
+        {"text": "a", "label": "x", "g": "", "t": 1},
+        {"text": "a", "label": "x", "g": 1, "t": ""},
+    ]
+    reader = read_rows([*rows, dict(rows[0], g=2)], Columns(group="g", time="t"), on_bad_row="skip")
+    assert [document.fields["g"] for document in reader] == [2]
+    assert dict(reader.counts.skipped) == {"missing value": 2}
+
+
+def test_when_every_row_is_bad_that_is_an_error():
+    with pytest.raises(DataError, match=r"all 2 rows of rows are bad; first rows:1: .*no column"):
+        list(read_rows([{"a": 1}, {"b": 2}], on_bad_row="skip"))
+
+
+def test_only_the_first_hundred_bad_rows_are_kept_but_all_are_counted():
+    reader = read_rows(
+        [{"text": "a", "label": "x"}, *[{"text": "a", "label": ""}] * 500], on_bad_row="skip"
+    )
+    assert len(list(reader)) == 1
+    assert len(reader.skipped) == 100 and reader.counts.skipped_rows == 500
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("a.xlsx", "is a spreadsheet; save it as CSV"), ("a.doc", r"known are \.csv, .*\.parquet")],
+)
+def test_other_files_are_an_error_that_says_what_to_do(tmp_path, name, message):
+    with pytest.raises(DataError, match=message):
+        read_documents(tmp_path / name)
+
+
+def test_settings_are_checked():
+    with pytest.raises(ConfigError, match="on_bad_row cannot be 'ignore'"):
+        read_documents("a.csv", on_bad_row="ignore")
+    with pytest.raises(ConfigError, match="encoding 'klingon' is unknown"):
+        Columns(encoding="klingon")
+    with pytest.raises(ConfigError, match="both in column 'label'"):
+        Columns(text="label")
+    with pytest.raises(ConfigError, match="delimiter must be one character"):
+        Columns(delimiter="::")
+
+
+@pytest.mark.parametrize("name", ["big.csv", "big.jsonl"])
+def test_memory_does_not_grow_with_the_file(tmp_path, name):
+    """D15: the file is a stream; ten thousand rows of a kilobyte are never held together."""
+    text = "word " * 200
+    row = (
+        f'"{text}",pos\n'
+        if name.endswith("csv")
+        else json.dumps({"text": text, "label": "pos"}) + "\n"
+    )
+    header = "text,label\n" if name.endswith("csv") else ""
+    path = write(tmp_path / name, header + row * 10_000)
+    tracemalloc.start()
+    assert sum(1 for _ in read_documents(path)) == 10_000
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 4_000_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["big.csv", "big.jsonl", "big.parquet"])
+def test_twenty_thousand_kilobytes_a_second_are_read(tmp_path, name):
+    """D15: a floor for the throughput; a hundred thousand rows are a matter of seconds."""
+    text = 'word, "x" ' * 100
+    path = tmp_path / name
+    if name.endswith("parquet"):
+        pq.write_table(pa.table({"text": [text] * 100_000, "label": ["pos"] * 100_000}), path)
+    elif name.endswith("csv"):
+        doubled = text.replace('"', '""')
+        write(path, "text,label\n" + f'"{doubled}",pos\n' * 100_000)
+    else:
+        write(path, (json.dumps({"text": text, "label": "pos"}) + "\n") * 100_000)
+    began = time.process_time()
+    assert sum(1 for _ in read_documents(path)) == 100_000
+    assert time.process_time() - began < 5
+
+
+@pytest.mark.skipif(not IMDB.is_dir(), reason="the IMDB reviews are not here")
+@pytest.mark.parametrize("name", ["train", "test"])
+def test_imdb_has_its_known_counts(name):
+    """001-15: 25,000 reviews in each part, half of them positive."""
+    reader = read_documents(IMDB / f"{name}.parquet", Columns(carry=False))
+    labels = [document.label for document in reader]
+    assert len(labels) == 25_000 and sum(labels) == 12_500
+    assert reader.counts.skipped_rows == 0

@@ -1,0 +1,106 @@
+import numpy as np
+import pytest
+from sklearn import metrics
+
+from evaluations import predictions
+from regard.tasks.calibration import calibration, fit_temperature, log_loss, reliability
+from regard.tasks.predictions import Predictions
+
+
+def plain_error(confidences, right, bin_count=15):
+    """ECE as its formula reads, one bin after the other."""
+    total = 0.0
+    for number in range(bin_count):
+        low, high = number / bin_count, (number + 1) / bin_count
+        inside = [
+            (sure, hit)
+            for sure, hit in zip(confidences, right, strict=True)
+            if low < sure <= high or (number == 0 and sure == 0)
+        ]
+        if inside:
+            sure, hit = map(np.mean, zip(*inside, strict=True))
+            total += len(inside) / len(confidences) * abs(sure - hit)
+    return total
+
+
+def test_the_calibration_error_is_the_mean_gap_over_the_bins():
+    for seed in range(5):
+        given = predictions(("a", "b", "c"), 300, seed=seed)
+        found = calibration(given, 0.7)
+        expected = plain_error(given.probabilities(0.7).max(axis=1), given.correct())
+        assert found.expected_error == pytest.approx(expected)
+        assert sum(part.count for part in found.bins) == 300
+
+
+def test_each_label_counts_on_its_own_where_there_are_several():
+    given = predictions(("a", "b", "c"), 100, several=True)
+    expected = plain_error(given.probabilities().ravel(), given.labels.ravel())
+    assert calibration(given).expected_error == pytest.approx(expected)
+
+
+def test_sure_and_right_is_no_error_and_sure_and_wrong_is_all_error():
+    logits = np.array([[50.0, 0.0]] * 10)
+    right = calibration(Predictions(("a", "b"), np.zeros(10, int), logits))
+    wrong = calibration(Predictions(("a", "b"), np.ones(10, int), logits))
+    assert right.expected_error == pytest.approx(0, abs=1e-12)
+    assert wrong.expected_error == pytest.approx(1)
+
+
+def test_bins_hold_their_upper_edge_and_the_ends_of_the_scale():
+    bins = reliability(np.array([0.0, 0.5, 0.5001, 1.0]), np.ones(4, bool), bin_count=2)
+    assert [part.count for part in bins] == [2, 2]
+    assert reliability(np.zeros(0), np.zeros(0, bool))[0].count == 0
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_losses_are_those_of_scikit_learn(several):
+    given = predictions(("a", "b", "c"), several=several)
+    probabilities = given.probabilities(1.3)
+    found = calibration(given, 1.3)
+    if several:
+        expected = metrics.log_loss(given.labels.ravel(), probabilities.ravel())
+        brier = metrics.brier_score_loss(given.labels.ravel(), probabilities.ravel())
+    else:
+        expected = metrics.log_loss(given.labels, probabilities)
+        brier = ((probabilities - np.eye(3)[given.labels]) ** 2).sum(axis=1).mean()
+    assert found.log_loss == pytest.approx(expected)
+    assert found.brier == pytest.approx(brier)
+
+
+def test_the_loss_stays_finite_where_the_probability_rounds_to_zero():
+    assert log_loss(np.array([[0.0, 5000.0]]), np.array([0])) == pytest.approx(5000)
+
+
+@pytest.mark.parametrize("several", [False, True])
+@pytest.mark.parametrize("true_temperature", [0.3, 1.0, 4.0])
+def test_the_temperature_that_logits_were_multiplied_by_is_found(several, true_temperature):
+    draw = np.random.default_rng(0)
+    logits = draw.normal(size=(20_000, 3)) * 2
+    if several:
+        labels = (draw.random(logits.shape) < 1 / (1 + np.exp(-logits))).astype(int)
+    else:
+        labels = (logits + draw.gumbel(size=logits.shape)).argmax(axis=1)
+    found = fit_temperature(logits * true_temperature, labels)
+    assert found == pytest.approx(true_temperature, rel=0.05)
+
+
+def test_the_fitted_temperature_is_the_best_of_a_fine_grid():
+    given = predictions(("a", "b", "c"), noise=3.0)
+    best = log_loss(given.logits, given.labels, fit_temperature(given.logits, given.labels))
+    grid = [log_loss(given.logits, given.labels, t) for t in np.geomspace(0.06, 19, 400)]
+    assert best <= min(grid) + 1e-9
+
+
+def test_a_temperature_never_worsens_what_it_was_fitted_on():
+    for seed in range(30):
+        draw = np.random.default_rng(seed)
+        logits = draw.normal(size=(draw.integers(1, 6), 3)) * 10 ** draw.uniform(-3, 3)
+        labels = draw.integers(3, size=len(logits))
+        temperature = fit_temperature(logits, labels)
+        assert np.isfinite(temperature) and temperature > 0
+        assert log_loss(logits, labels, temperature) <= log_loss(logits, labels)
+
+
+def test_without_data_the_temperature_is_one():
+    assert fit_temperature(np.zeros((0, 3)), np.zeros(0, int)) == 1.0
+    assert fit_temperature(np.zeros((5, 3)), np.arange(5) % 3) == 1.0

@@ -1,0 +1,211 @@
+from __future__ import annotations
+
+import random
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from regard.errors import ConfigError
+from regard.text.tokenize import TextConfig, tokenize
+
+SOURCES = Path(__file__).resolve().parents[2] / "src"
+
+PIECES = (
+    *("word", "Word", "don't", "U.S.", "Mr.", "e.g.", "1,234.56", "8/10", "3.", "a", "I", "No. 5"),
+    *(
+        "<br />",
+        "<p>",
+        "</b>",
+        "<i",
+        ">",
+        "< ",
+        '<a href="x">',
+        "<!-- c -->",
+        "<!--",
+        "</",
+        "<sigh>",
+    ),
+    *("&amp;", "&nbsp;", "&#39;", "&#xD800;", "&nosuch;", "&", "&#1114112;", "&eacute;"),
+    *("http://a.org/b?c", "www.", "a@b.org", "@", ":)", ":-(", ":D", "1)", "2.)", "•", "[17]"),
+    *("日本語", "。", "「", "」と", "！", "한국어", "했습니다", "ไทย", "שלום", "مرحبا؟", "हिन्दी।"),
+    *("👩‍👩‍👧", "👍🏽", "🇩🇪", "🇫", "\u200d", "\ufe0f", "\u0301", "\u00ad", "\u200f", "İ", "Σ"),
+    *(
+        "\ud800",
+        "\udc00",
+        "\0",
+        "\x85",
+        "\u2028",
+        "\u2029",
+        "\xa0",
+        "\u3000",
+        "\ufeff",
+        "\r",
+        "\r\n",
+    ),
+)
+SPACES = (" ", " ", " ", " ", "", "", "\n", "\n\n", "\t", "  ")
+PUNCTUATION = ".,!?…;:-–—'\"“”‘’()[]{}«»*=~_/\\^$%#+|`"
+
+
+def random_text(generator: random.Random) -> str:
+    parts = []
+    for _ in range(generator.randrange(25)):
+        chance = generator.random()
+        if chance < 0.55:
+            parts.append(generator.choice(PIECES))
+        elif chance < 0.8:
+            parts.append("".join(generator.choices(PUNCTUATION, k=generator.randrange(1, 4))))
+        else:
+            plane = generator.choice((0, 0, 0, 1, 1, 2, 3, 14, 15, 16))
+            parts.append(chr(plane * 0x10000 + generator.randrange(0x10000)))
+        parts.append(generator.choice(SPACES))
+    return "".join(parts)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_random_texts_of_all_of_unicode_keep_every_promise_about_spans(seed):
+    """001-23, and issue 2: 10,000 documents, every span is the text it points at."""
+    generator = random.Random(seed)
+    for _ in range(1000):
+        text = random_text(generator)
+        tokens = tokenize(text)
+        spans, counts = tokens.spans, tokens.per_sentence
+        assert spans.dtype == counts.dtype == np.int32 and spans.shape == (len(tokens), 2)
+        starts, ends = spans[:, 0], spans[:, 1]
+        assert (starts < ends).all() and (ends[:-1] <= starts[1:]).all()
+        assert len(spans) == 0 or (starts[0] >= 0 and ends[-1] <= len(text))
+        assert counts.sum() == len(spans) and (counts > 0).all()
+        words = tokens.words()
+        assert words == [text[start:end] for start, end in spans.tolist()]
+        assert not any(re.search(r"\s", word) for word in words)
+        assert tokens.text is text
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_same_text_always_gives_the_same_tokens(seed):
+    for _ in range(100):
+        text = random_text(random.Random(seed))
+        one, other = tokenize(text), tokenize(str(text))
+        np.testing.assert_array_equal(one.spans, other.spans)
+        np.testing.assert_array_equal(one.per_sentence, other.per_sentence)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_what_stands_beyond_a_blank_line_changes_nothing(seed):
+    """Two texts with a blank line between have the tokens and the sentences of each alone."""
+    generator = random.Random(seed)
+    for _ in range(100):
+        # A tag may reach over lines; no other rule does.
+        first, second = (random_text(generator).replace("<", "") for _ in range(2))
+        together, one, other = (tokenize(t) for t in (f"{first}\n\n{second}", first, second))
+        shifted = other.spans + len(first) + 2
+        np.testing.assert_array_equal(together.spans, np.concatenate([one.spans, shifted]))
+        counts = np.concatenate([one.per_sentence, other.per_sentence])
+        np.testing.assert_array_equal(together.per_sentence, counts)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_tag_is_passed_over_like_as_many_spaces(seed):
+    generator = random.Random(seed)
+    for _ in range(100):
+        parts = [random_text(generator).replace("<", "") for _ in range(3)]
+        tagged, spaced = tokenize("<b>".join(parts)), tokenize("   ".join(parts))
+        np.testing.assert_array_equal(tagged.spans, spaced.spans)
+        np.testing.assert_array_equal(tagged.per_sentence, spaced.per_sentence)
+
+
+NASTY = {
+    "letters": "a",
+    "spaces": " ",
+    "lines": "\n",
+    "dots": ".",
+    "spaced dots": ". ",
+    "stops before a letter": "." * 50 + "a",
+    "questions": "?",
+    "opened tags": "<",
+    "half tags": "<b ",
+    "half attributes": "<b a=",
+    "half comments": "<!--",
+    "tags": "<br>",
+    "half entities": "&#1",
+    "entities": "&amp;",
+    "at signs": "@",
+    "half mails": "a.",
+    "mails": "a@b.c",
+    "half addresses": "http://",
+    "brackets after an address": "www.((((",
+    "faces": ":)",
+    "half faces": ":-",
+    "marks": "\u0301",
+    "joiners": "\u200d",
+    "flags": "🇩",
+    "ideographs": "漢",
+    "ideographic stops": "。",
+    "stops and brackets": "。《",
+    "Korean": "다 ",
+    "tildes": "다~",
+    "quotes": "\"'",
+    "stops and quotes": ".\"'",
+    "references": ".[1]",
+    "items": "1) ",
+    "bullets": "• ",
+    "initials": "A.",
+    "numbers": "1,",
+    "surrogates": "\ud800",
+    "wrapped lines": "x" * 59 + "\n",
+}
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("piece", NASTY.values(), ids=NASTY)
+def test_no_text_takes_more_than_time_in_proportion_to_its_length(piece):
+    """Where a rule looked back over the whole text these would take minutes, not a moment."""
+    text = piece * (100_000 // len(piece))
+    tokens = tokenize(text)
+    assert len(tokens) <= len(text) and tokens.per_sentence.sum() == len(tokens)
+    # A rule that fails for want of its last character must not start over at each of the others.
+    assert tokenize(text + "x").text.endswith("x")
+
+
+def test_a_single_line_of_a_million_characters_is_legal():
+    text = "It is a long story, that's all. " * 31_250
+    tokens = tokenize(text)
+    assert len(text) == 1_000_000
+    assert len(tokens.per_sentence) == 31_250 and (tokens.per_sentence == 9).all()
+    assert text[slice(*tokens.spans[-1])] == "."
+
+
+def test_a_text_without_words_has_no_tokens():
+    tokens = tokenize(" <br>\0")
+    assert len(tokens) == 0 and tokens.words() == [] and tokens.sentence_spans() == []
+    assert tokens.spans.shape == (0, 2) and tokens.per_sentence.shape == (0,)
+
+
+def test_nothing_is_cut_whatever_the_settings_say():
+    """Caps are applied by whoever reports what they cut."""
+    capped = TextConfig(max_sentences=1, max_words=1, max_size=1)
+    assert tokenize("One. Two three.", capped).words() == ["One", ".", "Two", "three", "."]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"min_count": 0}, "min_count must be at least 1, got 0"),
+        ({"max_size": -1}, "max_size must be at least 1, got -1"),
+        ({"max_sentences": 0}, "max_sentences"),
+        ({"max_words": 0}, "max_words"),
+        ({"cjk": "jieba"}, "cjk cannot be 'jieba'; there are characters, icu"),
+    ],
+)
+def test_a_setting_out_of_range_is_named(settings, message):
+    with pytest.raises(ConfigError, match=message):
+        TextConfig(**settings)
+
+
+def test_text_works_without_torch():
+    code = "import sys, regard.text.tokenize, regard.text.vocab; assert 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": str(SOURCES)})

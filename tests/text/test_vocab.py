@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from regard.errors import DataError, ModelError
+from regard.text.tokenize import TextConfig, tokenize
+from regard.text.vocab import PADDING, UNKNOWN, Vocab, count_words
+
+KEEP_ALL = TextConfig(min_count=1)
+TEXTS = ["The film, the FILM! A good film.", "the end. İ Σας \ud800 👍🏽"]
+
+
+def vocab_of(texts: list[str], config: TextConfig = KEEP_ALL) -> Vocab:
+    return Vocab.from_counts(count_words(map(tokenize, texts), config), config)
+
+
+def test_words_have_ids_from_two_by_falling_frequency():
+    """001-17: 0 is padding, 1 is out of the vocabulary, the most frequent word is 2."""
+    vocab = Vocab.from_counts({"rare": 2, "often": 9, "some": 5}, KEEP_ALL)
+    assert vocab.words == ["<pad>", "<oov>", "often", "some", "rare"]
+    assert vocab.ids(["often", "some", "rare", "never"]).tolist() == [2, 3, 4, 1]
+    assert (PADDING, UNKNOWN, len(vocab)) == (0, 1, 5)
+
+
+def test_words_that_only_the_test_texts_hold_are_out_of_the_vocabulary():
+    """001-17: nothing leaks from test texts into the vocabulary."""
+    vocab = vocab_of(["a good film"])
+    words = tokenize("a bad film, sadly").words()
+    assert vocab.ids(words).tolist() == [vocab.words.index("a"), 1, vocab.words.index("film"), 1, 1]
+    assert "good" in vocab and "bad" not in vocab
+
+
+def test_equally_frequent_words_stand_in_alphabetical_order():
+    counts = {word: 3 for word in ("pear", "apple", "Zoo", "fig", "\ud800", "éclair")}
+    forward = Vocab.from_counts(counts, TextConfig(lowercase=False))
+    backward = Vocab.from_counts(dict(reversed(counts.items())), TextConfig(lowercase=False))
+    assert forward.words[2:] == backward.words[2:] == sorted(counts)
+
+
+def test_rare_words_and_words_beyond_the_size_are_left_out():
+    counts = {"a": 5, "b": 4, "c": 4, "d": 1}
+    assert Vocab.from_counts(counts, TextConfig()).words[2:] == ["a", "b", "c"]
+    assert Vocab.from_counts(counts, TextConfig(min_count=5)).words[2:] == ["a"]
+    assert Vocab.from_counts(counts, TextConfig(max_size=2)).words[2:] == ["a", "b"]
+    assert len(Vocab.from_counts({}, TextConfig())) == 2
+
+
+def test_counting_agrees_with_counting_word_by_word():
+    plain = Counter(
+        "".join(c.lower() if len(c.lower()) == 1 else c for c in word)
+        for text in TEXTS
+        for word in tokenize(text).words()
+    )
+    assert count_words(map(tokenize, TEXTS), KEEP_ALL) == plain
+    cased = count_words(map(tokenize, TEXTS), TextConfig(lowercase=False))
+    assert cased == Counter(word for text in TEXTS for word in tokenize(text).words())
+
+
+def test_case_matters_only_if_asked():
+    counts = {"Film": 1, "film": 2, "FILM": 3, "ΣΑΣ": 1, "σας": 2}
+    lower = Vocab.from_counts(counts, TextConfig())
+    assert lower.words[2:] == ["film", "σας"]  # ΣΑΣ is σασ, counted once
+    assert lower.ids(["FILM", "Film", "σΑς"]).tolist() == [2, 2, 3]
+    cased = Vocab.from_counts(counts, TextConfig(lowercase=False, min_count=1))
+    assert cased.ids(["FILM", "fILM"]).tolist() == [2, 1]
+
+
+def test_a_word_written_like_a_reserved_name_is_a_word_like_any_other():
+    vocab = Vocab(["word"])
+    assert vocab.ids(["<pad>", "<oov>"]).tolist() == [1, 1]
+    assert Vocab(["<pad>"]).ids(["<pad>"]).tolist() == [2]
+
+
+def test_a_lookup_compares_words_and_does_not_search():
+    """D15: one comparison a word or so, however large the vocabulary."""
+    comparisons = 0
+
+    class Watched(str):
+        def __eq__(self, other: object) -> bool:
+            nonlocal comparisons
+            comparisons += 1
+            return str.__eq__(self, other)  # type: ignore[return-value]
+
+        __hash__ = str.__hash__
+
+    vocab = Vocab((f"word{n}" for n in range(50_000)), lowercase=False)
+    words = [Watched(f"word{n}") for n in range(0, 100_000, 100)]
+    found = vocab.ids(words)
+    assert (found > UNKNOWN).sum() == 500
+    assert comparisons <= 2 * len(words)
+
+
+def test_ids_of_no_words_are_an_empty_array():
+    ids = Vocab(["a"]).ids([])
+    assert ids.shape == (0,) and ids.dtype == np.int32
+
+
+@pytest.mark.parametrize("lowercase", [True, False])
+def test_any_word_survives_saving_and_loading(tmp_path: Path, lowercase: bool):
+    odd = [
+        "",
+        "<pad>",
+        "\ud800",
+        "\udfff\udc00",
+        "\r",
+        "\x85",
+        "\u2028",
+        "\0",
+        "👩‍👩‍👧",
+        "İ",
+        " a b ",
+    ]
+    vocab = Vocab(odd, lowercase=lowercase)
+    vocab.save(tmp_path / "vocab.txt")
+    loaded = Vocab.load(tmp_path / "vocab.txt", lowercase=lowercase)
+    assert loaded.words == vocab.words and loaded.lowercase == lowercase
+    np.testing.assert_array_equal(loaded.ids(odd), vocab.ids(odd))
+
+
+def test_a_saved_vocabulary_is_one_word_a_line_in_the_order_of_ids(tmp_path: Path):
+    vocab_of(["b a b"]).save(tmp_path / "vocab.txt")
+    assert (tmp_path / "vocab.txt").read_text("utf-8").split("\n") == ["<pad>", "<oov>", "b", "a"]
+
+
+def test_an_empty_vocabulary_survives_too(tmp_path: Path):
+    Vocab([]).save(tmp_path / "vocab.txt")
+    assert Vocab.load(tmp_path / "vocab.txt").words == ["<pad>", "<oov>"]
+
+
+def test_a_word_that_holds_a_line_end_cannot_be_saved(tmp_path: Path):
+    with pytest.raises(DataError, match=r"'two\\nlines' cannot be written"):
+        Vocab(["two\nlines"]).save(tmp_path / "vocab.txt")
+    assert not (tmp_path / "vocab.txt").exists()
+
+
+def test_a_word_twice_is_an_error():
+    with pytest.raises(DataError, match="cannot hold 'b' twice"):
+        Vocab(["a", "b", "c", "b"])
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(b"", "is no vocabulary"), (b"a\nb\nc", "is no vocabulary"), (b"\xff\xfe", "is damaged")],
+)
+def test_a_foreign_file_is_named(tmp_path: Path, content: bytes, message: str):
+    (tmp_path / "vocab.txt").write_bytes(content)
+    with pytest.raises(ModelError, match=rf"vocab\.txt {message}"):
+        Vocab.load(tmp_path / "vocab.txt")

@@ -1,0 +1,57 @@
+"""What every view says beside the text."""
+
+from dataclasses import replace
+
+import pytest
+
+from regard.records.explanation import Decision
+from regard.records.weights import Weights
+from regard.views.summary import groups, heavy_words, is_right, spread
+
+
+def test_a_word_is_listed_once_where_it_counts_most(explain):
+    made = explain("Good film. good end.")
+    weights = made.decisions[0].importance()
+    found = heavy_words(made, made.decisions[0], count=9)
+    assert [word.text.lower() for word in found].count("good") == 1
+    (word,) = [word for word in found if word.text.lower() == "good"]
+    assert word.weight == max(weights.values[0], weights.values[3])
+    assert [word.weight for word in found] == sorted((word.weight for word in found), reverse=True)
+    assert heavy_words(made, made.decisions[0], count=2) == found[:2]
+
+
+def test_even_weights_are_said_to_be_even():
+    pieces = tuple((place, place + 1) for place in range(10))
+    words = Weights("word", pieces, (0.1,) * 10)
+    assert spread(Decision("x", 0.9, (words,))) == "Half of the weight lies on 5 of 10 words."
+    sentence = Weights("sentence", ((0, 10),), (1.0,))
+    assert spread(Decision("x", 0.9, (words, sentence))) == (
+        "Half of the weight lies on 5 of 10 words and 1 of 1 sentence."
+    )
+    assert spread(Decision("x", 0.9, ())) == ""
+
+
+def test_decisions_are_grouped_by_their_weights(explain):
+    first = explain("One. Two.").decisions[0]
+    other = explain("One. Two.", seed=1).decisions[0]
+    made = replace(explain("One. Two."), decisions=(first, other, replace(first, label="again")))
+    assert [[decision.label for decision in group] for group in groups(made)] == [
+        ["positive", "again"],
+        ["positive"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("truth", "label", "expected"),
+    [
+        (("positive",), "positive", True),
+        (("negative",), "positive", False),
+        (("negative",), "negative", None),  # asked about the label that was not the answer
+        (("positive", "negative"), "positive", None),
+        ((), "positive", None),
+        (None, "positive", None),
+    ],
+)
+def test_an_answer_is_right_only_where_that_can_be_said(explain, truth, label, expected):
+    made = replace(explain("One."), true_labels=truth)
+    assert is_right(made, replace(made.decisions[0], label=label)) is expected
