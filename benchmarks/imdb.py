@@ -33,9 +33,7 @@ def main() -> None:
     runs = [run(seed, options) for seed in options.seeds]
     scores = [entry["accuracy"] for entry in runs]
     spread = statistics.stdev(scores) if len(scores) > 1 else 0.0
-    print(
-        f"mean {statistics.mean(scores):.4f}  standard deviation {spread:.4f}  seeds {options.seeds}"
-    )
+    print(f"mean {statistics.mean(scores):.4f}  deviation {spread:.4f}  seeds {options.seeds}")
     if options.out:
         options.out.write_text(
             json.dumps({"changes": options.changes, "runs": runs}, indent=2) + "\n"

@@ -114,7 +114,7 @@ def document(rng: random.Random, sentences: Sequence[str], *, test: bool) -> tup
 
 
 def cue_sentence(rng: random.Random, acts: Sequence[str], *, test: bool) -> str:
-    """A sentence that carries the label; a phrasing belongs to training or to test, never to both."""
+    """A sentence that carries the label; a phrasing is for training or for test, never for both."""
     while True:
         who, act, what = rng.choice(BODIES), rng.choice(acts), rng.choice(THINGS)
         frame = rng.choice(FRAMES)

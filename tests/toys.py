@@ -1,4 +1,4 @@
-"""Small stand-ins that tests of training share: documents made by a seed, and a tiny model."""
+"""Stand-ins that tests of training share: documents made by a seed, a tiny model, settings."""
 
 import numpy as np
 import torch
@@ -7,6 +7,7 @@ from torch import nn
 from regard.data.batch import Batch
 from regard.models.base import Model, Output
 from regard.ragged import Ragged
+from regard.training.config import TrainingConfig
 from regard.training.seeds import seeded
 
 VOCAB_SIZE = 40
@@ -56,6 +57,28 @@ class ToyModel(Model):
         means = sums / rows.lengths[:, None].clamp_min(1)
         penalty = self.penalty * (means**2).sum(1).mean() if self.penalty else None
         return Output(self.classify(self.dropout(means)), penalty=penalty)
+
+
+def plain_config(**settings):
+    """Training settings without anything fancy, whatever the defaults have come to be."""
+    plain = {
+        "learning_rate": 0.05,
+        "optimizer": "adam",
+        "momentum": 0.9,
+        "schedule": "constant",
+        "warmup": 0.0,
+        "weight_decay": 0.0,
+        "clip": 1.0,
+        "patience": 3,
+        "min_delta": 0.0,
+        "monitor": "loss",
+        "class_weights": "none",
+        "label_smoothing": 0.0,
+        "focal": 0.0,
+        "precision": "float32",
+        "freeze_vectors": False,
+    }
+    return TrainingConfig(**{**plain, **settings})
 
 
 def toy_model(label_count=3, *, dropout=0.0, penalty=0.0, seed=0):

@@ -30,7 +30,7 @@ def to_dict(config: DataclassInstance) -> dict[str, Plain]:
 
 
 def from_dict(kind: type[T], values: Mapping[str, Plain]) -> T:
-    """Build settings of ``kind``; a name it does not have, or a value of a wrong type, is an error."""
+    """Build settings of ``kind``; an unknown name, or a value of a wrong type, is an error."""
     hints = typing.get_type_hints(kind)
     known = {field.name for field in dataclasses.fields(kind)}
     checked: dict[str, Plain] = {}
@@ -42,7 +42,7 @@ def from_dict(kind: type[T], values: Mapping[str, Plain]) -> T:
 
 
 def with_text_values(config: T, values: Mapping[str, str]) -> T:
-    """Return ``config`` with some settings changed, each given as text: ``{"hidden_size": "100"}``."""
+    """Return ``config`` with settings changed, each given as text: ``{"hidden_size": "100"}``."""
     kind = type(config)
     hints = typing.get_type_hints(kind)
     known = {field.name for field in dataclasses.fields(kind)}
@@ -61,7 +61,7 @@ def require(holds: bool, message: str) -> None:
 
 
 def require_one_of(name: str, value: str, known: Iterable[str]) -> None:
-    """Raise ``ConfigError`` unless ``value`` is one of the ``known`` choices of the setting ``name``."""
+    """Raise ``ConfigError`` unless ``value`` is a known choice of the setting ``name``."""
     choices = list(known)
     if value not in choices:
         raise ConfigError(f"{name} cannot be {value!r}; {suggestion(str(value), choices)}")

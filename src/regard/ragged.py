@@ -11,7 +11,7 @@ __all__ = ["Ragged"]
 
 
 class _Layout:
-    """Where the rows lie; shared by every ``Ragged`` of the same rows, so each part is made once."""
+    """Where the rows lie; shared by all ``Ragged`` of the same rows, so each part is made once."""
 
     __slots__ = ("_host", "_offsets", "_row_ids", "lengths")
 
@@ -53,9 +53,8 @@ class Ragged:
 
     def __init__(self, values: Tensor, lengths: Tensor) -> None:
         if lengths.ndim != 1 or lengths.dtype != torch.int64:
-            raise ValueError(
-                f"lengths must be int64 of shape (rows,), got {lengths.dtype} {tuple(lengths.shape)}"
-            )
+            found = f"{lengths.dtype} {tuple(lengths.shape)}"
+            raise ValueError(f"lengths must be int64 of shape (rows,), got {found}")
         self.values = values
         self._layout = _Layout(lengths)
 

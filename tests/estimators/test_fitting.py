@@ -10,13 +10,15 @@ import torch
 from regard.errors import ConfigError, DataError, ModelError, TrainingError
 from regard.estimators.fitting import FitData, Run, classification_loss, fit_model
 from regard.estimators.validation import validate
+from regard.models import MODELS
 from regard.training.batches import PlannedBatches
 from regard.training.checkpoint import Checkpoint
 from regard.training.config import TrainingConfig
+from regard.training.seeds import seeded
 from regard.training.teams import Alone
-from toys import ToySource, toy_model
+from toys import VOCAB_SIZE, ToySource, plain_config, toy_model
 
-CONFIG = TrainingConfig(epochs=4, batch_size=8, learning_rate=0.05)
+CONFIG = plain_config(epochs=4, batch_size=8, learning_rate=0.05)
 SOURCE, HELD_OUT = ToySource(50, seed=1), ToySource(20, seed=2)
 
 
@@ -212,6 +214,30 @@ def test_a_damaged_checkpoint_is_named(tmp_path):
 def test_nothing_is_printed(capsys):
     fitted()
     assert capsys.readouterr() == ("", "")
+
+
+def build(kind):
+    """A small network of the given kind, with every dropout there is."""
+    dropouts = {"word_dropout": 0.1, "vector_dropout": 0.2, "state_dropout": 0.3}
+    config = kind(embedding_size=8, hidden_size=6, attention_size=5, **dropouts)
+    with seeded(3):
+        return config.build(vocab_size=VOCAB_SIZE, label_count=3)
+
+
+@pytest.mark.parametrize("kind", MODELS.values(), ids=MODELS)
+@pytest.mark.parametrize("settings", [{}, {"precision": "bfloat16"}, {"freeze_vectors": True}])
+def test_every_model_goes_on_to_the_same_bits(tmp_path, kind, settings):
+    config = dataclasses.replace(CONFIG, epochs=2, **settings)
+    data, loss = data_for(config), loss_for(config)
+    whole, cut_off, resumed = build(kind), build(kind), build(kind)
+    fit_model(whole, data, loss=loss, config=config)
+    checkpoint = Checkpoint(tmp_path, resume=True, every_seconds=0)
+    with pytest.raises(SystemExit):
+        run = Run(checkpoint, (Watcher(10, SystemExit),))
+        fit_model(cut_off, data, loss=loss, config=config, run=run)
+    fit_model(resumed, data, loss=loss, config=config, run=Run(checkpoint))
+    assert torch.equal(flat(resumed), flat(whole))
+    assert not torch.equal(flat(whole), flat(build(kind)))
 
 
 EFFECTS = {

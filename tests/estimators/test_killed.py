@@ -12,10 +12,9 @@ import regard
 from regard.estimators.fitting import FitData, Run, classification_loss, fit_model
 from regard.training.batches import PlannedBatches
 from regard.training.checkpoint import Checkpoint
-from regard.training.config import TrainingConfig
-from toys import ToySource, toy_model
+from toys import ToySource, plain_config, toy_model
 
-CONFIG = TrainingConfig(epochs=30, batch_size=8, schedule="cosine", warmup=0.1, patience=None)
+CONFIG = plain_config(epochs=30, batch_size=8, schedule="cosine", warmup=0.1, patience=None)
 
 
 class Counter:
@@ -41,17 +40,16 @@ def fitted(run):
 def killed(folder, after):
     """Start a run or go on with it, and kill it once it has told of some steps; say which."""
     paths = [str(Path(regard.__file__).parents[1]), str(Path(__file__).parents[1])]
-    child = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, __file__, str(folder)],
         stdout=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
-    )
-    steps = [int(child.stdout.readline()) for _ in range(after)]
-    child.kill()
-    child.communicate()
-    assert child.returncode == -9
-    return steps
+    ) as child:
+        lines = [child.stdout.readline() for _ in range(after)]
+        child.kill()
+    assert child.returncode == -9, "the run ended before it was killed"
+    return [int(line) for line in lines]
 
 
 def test_a_run_killed_twice_ends_with_the_bits_of_one_that_was_not(tmp_path):

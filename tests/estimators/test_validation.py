@@ -9,13 +9,12 @@ from sklearn.metrics import accuracy_score, f1_score
 from regard.estimators.validation import validate
 from regard.tasks.classify import ClassificationLoss
 from regard.training.batches import PlannedBatches
-from regard.training.config import TrainingConfig
 from regard.training.teams import Alone
-from toys import ToySource, toy_model
+from toys import ToySource, plain_config, toy_model
 
 
 def scored(source, model, *, batch_size, loss=None, labels=3):
-    batches = PlannedBatches(source, TrainingConfig(batch_size=batch_size))
+    batches = PlannedBatches(source, plain_config(batch_size=batch_size))
     loss = loss or ClassificationLoss()
     return validate(model, batches, loss=loss, label_count=labels, team=Alone())
 

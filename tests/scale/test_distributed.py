@@ -18,12 +18,11 @@ from regard.scale.distributed import join_team, own_device, process_count
 from regard.tasks.classify import ClassificationLoss
 from regard.training.batches import PlannedBatches
 from regard.training.checkpoint import Checkpoint
-from regard.training.config import TrainingConfig
 from regard.training.teams import Alone
-from toys import ToySource, toy_model
+from toys import ToySource, plain_config, toy_model
 
 # Thirteen documents in batches of four: the last batch has one, so one share of it is empty.
-CONFIG = TrainingConfig(
+CONFIG = plain_config(
     epochs=5, batch_size=4, learning_rate=0.05, class_weights="balanced", clip=0.5, patience=2
 )
 CPU = torch.device("cpu")

@@ -6,11 +6,10 @@ import numpy as np
 import torch
 
 from regard.training.batches import PlannedBatches
-from regard.training.config import TrainingConfig
-from toys import ToySource
+from toys import ToySource, plain_config
 
 SOURCE = ToySource(50)
-CONFIG = TrainingConfig(batch_size=8)
+CONFIG = plain_config(batch_size=8)
 
 
 def contents(batches):
@@ -43,7 +42,7 @@ def test_every_chosen_document_comes_once():
 
 
 def test_no_batch_has_more_tokens_or_documents_than_allowed():
-    config = TrainingConfig(batch_size=8, batch_tokens=30)
+    config = plain_config(batch_size=8, batch_tokens=30)
     batches = list(PlannedBatches(SOURCE, config).read(0))
     assert len(batches) == PlannedBatches(SOURCE, config).count(0)
     assert all(len(batch) <= 8 and len(batch.ids.values) <= 30 for batch in batches)
@@ -51,7 +50,7 @@ def test_no_batch_has_more_tokens_or_documents_than_allowed():
 
 def test_shares_are_the_whole_batch_and_may_be_empty():
     source = ToySource(10)
-    whole = PlannedBatches(source, TrainingConfig(batch_size=4))
+    whole = PlannedBatches(source, plain_config(batch_size=4))
     shares = [whole.share(rank, 3) for rank in range(3)]
     assert {share.count(0) for share in shares} == {whole.count(0)} == {3}
     for batch, *parts in zip(whole.read(0), *(share.read(0) for share in shares), strict=True):

@@ -8,9 +8,8 @@ import torch
 from regard.errors import ConfigError, ModelError
 from regard.training.batches import PlannedBatches
 from regard.training.checkpoint import Checkpoint, fingerprint
-from regard.training.config import TrainingConfig
 from regard.training.snapshot import Snapshot, write_snapshot
-from toys import ToySource, toy_model
+from toys import ToySource, plain_config, toy_model
 
 RUN = Snapshot({"w": torch.arange(3.0)}, {"epoch": 2})
 
@@ -75,7 +74,7 @@ def test_removing_takes_the_folder_only_when_nothing_else_is_in_it(tmp_path):
 
 
 def test_a_fingerprint_tells_runs_apart():
-    config = TrainingConfig(epochs=2, batch_size=8)
+    config = plain_config(epochs=2, batch_size=8)
 
     def taken(source, config=config, labels=3):
         return fingerprint(toy_model(labels), PlannedBatches(source, config), config)

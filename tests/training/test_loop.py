@@ -11,15 +11,14 @@ import torch.nn.functional as F
 from regard.errors import DataError
 from regard.tasks.classify import ClassificationLoss
 from regard.training.batches import PlannedBatches
-from regard.training.config import TrainingConfig
 from regard.training.loop import count_steps, train
 from regard.training.optimizers import OPTIMIZERS
 from regard.training.snapshot import Snapshot
 from regard.training.state import TrainingState
-from toys import ToySource, toy_model
+from toys import ToySource, plain_config, toy_model
 
 SOURCE = ToySource(30)
-CONFIG = TrainingConfig(epochs=2, batch_size=8, learning_rate=0.05, clip=None)
+CONFIG = plain_config(epochs=2, batch_size=8, learning_rate=0.05, clip=None)
 
 
 def steps_of(model, config, loss=None):

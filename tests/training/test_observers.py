@@ -8,16 +8,15 @@ from regard.errors import MissingExtra
 from regard.records.history import Epoch
 from regard.tasks.classify import ClassificationLoss
 from regard.training.batches import PlannedBatches
-from regard.training.config import TrainingConfig
 from regard.training.loop import train
 from regard.training.observers import TensorBoardLog
-from toys import ToySource, toy_model
+from toys import ToySource, plain_config, toy_model
 
 
 def test_the_log_holds_every_tenth_step_and_every_epoch(tmp_path):
     """000-14: TensorBoard logs."""
     events = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
-    config = TrainingConfig(epochs=6, batch_size=8)
+    config = plain_config(epochs=6, batch_size=8)
     batches = PlannedBatches(ToySource(30), config)
     steps = list(train(toy_model(), batches, loss=ClassificationLoss(), config=config))
     with TensorBoardLog(tmp_path) as log:

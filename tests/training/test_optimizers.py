@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import nn
 
-from regard.training.config import TrainingConfig
 from regard.training.optimizers import OPTIMIZERS, build_optimizer, clip_gradients
+from toys import plain_config
 
 PLAIN = {
     "adam": lambda p: torch.optim.Adam(
@@ -39,20 +39,20 @@ def moved(optimizer, network):
 def test_an_optimizer_moves_weights_as_torchs_plain_one_does(name):
     """001-19: Adam, AdamW and SGD with momentum, whose settings all arrive."""
     ours, plain = small_network(), small_network()
-    config = TrainingConfig(optimizer=name, learning_rate=0.1, momentum=0.8, weight_decay=0.01)
+    config = plain_config(optimizer=name, learning_rate=0.1, momentum=0.8, weight_decay=0.01)
     expected = moved(PLAIN[name](plain.parameters()), plain)
     torch.testing.assert_close(moved(build_optimizer(ours, config), ours), expected)
 
 
 def test_every_optimizer_in_the_settings_is_in_the_table():
     for name in OPTIMIZERS:
-        assert TrainingConfig(optimizer=name).optimizer == name
+        assert plain_config(optimizer=name).optimizer == name
 
 
 def test_frozen_parameters_are_left_out():
     network = small_network()
     network[0].weight.requires_grad_(False)
-    groups = build_optimizer(network, TrainingConfig()).param_groups
+    groups = build_optimizer(network, plain_config()).param_groups
     assert len(groups[0]["params"]) == 3
 
 

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from regard.records.history import Epoch
-from regard.training.config import TrainingConfig
 from regard.training.snapshot import Snapshot
 from regard.training.stopping import EarlyStopping
+from toys import plain_config
 
 
 def epochs(scores, monitor="accuracy"):
@@ -17,7 +17,7 @@ def epochs(scores, monitor="accuracy"):
 
 def run(scores, **settings):
     """The best epoch, and after which one there was no patience left."""
-    config = TrainingConfig(**{"monitor": "accuracy", **settings})
+    config = plain_config(**{"monitor": "accuracy", **settings})
     stopping = EarlyStopping(config)
     for epoch in epochs(scores, config.monitor):
         stopping.judge(epoch)
@@ -51,7 +51,7 @@ def test_without_scores_the_last_epoch_is_the_best_and_nothing_stops():
 @pytest.mark.parametrize("seen", [0, 1, 3])
 def test_it_goes_on_from_a_snapshot(seen):
     scores = [0.5, 0.6, 0.55, 0.58, 0.59, 0.57]
-    config = TrainingConfig(patience=3, monitor="accuracy")
+    config = plain_config(patience=3, monitor="accuracy")
     whole, first, second = EarlyStopping(config), EarlyStopping(config), EarlyStopping(config)
     for epoch in epochs(scores):
         whole.judge(epoch)

@@ -34,8 +34,10 @@ def test_line_breaks_and_indentation_stay():
     assert lines("a\n\n   b c\n", 20) == ["a", "", "   b c"]
 
 
-def test_a_long_word_is_broken_anywhere():
+def test_a_long_word_is_broken_anywhere_but_before_an_accent():
     assert lines("abcdefgh", 3) == ["abc", "def", "gh"]
+    assert lines("abce\u0301fg", 4) == ["abce\u0301", "fg"]
+    assert lines("\u0301。。", 2) == ["\u0301。", "。"]
 
 
 def test_chinese_is_broken_between_letters_but_not_before_a_full_stop():

@@ -19,7 +19,9 @@ __all__ = ["demo"]
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="The folder to write model and report to.")] = Path("demo"),
+    out: Annotated[Path, typer.Option(help="The folder to write model and report to.")] = Path(
+        "demo"
+    ),
     seed: Annotated[int, typer.Option(help="Same seed, same report.")] = 0,
     device: Device = "auto",
     quiet: Quiet = False,
@@ -35,7 +37,10 @@ def demo(
     say("reading the documentation of the libraries installed here", quiet=quiet)
     training, test = _sides(collect_docstrings(seed=seed), seed)
     labels = sorted({str(document.label) for document in training})
-    say(f"{len(training):,} texts to learn from, {len(test):,} to test on: {', '.join(labels)}", quiet=quiet)
+    say(
+        f"{len(training):,} texts to learn from, {len(test):,} to test on: {', '.join(labels)}",
+        quiet=quiet,
+    )
     classifier = classifier_from("han", [f"training.seed={seed}"], device=device)
     with TrainingProgress(quiet=quiet) as progress:
         options = FitOptions(split="group", columns=Columns(group="file"), observers=(progress,))
@@ -46,7 +51,9 @@ def demo(
     write_report(found, out / "report.html")
     if not quiet:
         typer.echo("\n".join(summary(found)))
-        typer.echo(f"\n{time.perf_counter() - began:.0f} seconds. Look at {out / 'report.html'}, then try:")
+        typer.echo(
+            f"\n{time.perf_counter() - began:.0f} seconds. Look at {out / 'report.html'}, then try:"
+        )
         typer.echo(f'  regard explain {out / "model"} --text "Return the sorted list of edges."')
 
 

@@ -77,6 +77,8 @@ def write_report(evaluation: Evaluation, path: Path) -> None:
     elif suffix == ".json":
         content = evaluation.to_json(indent=2) + "\n"
     else:
-        raise ConfigError(f"{path} must end in .html or .json; {suggestion(suffix, ('.html', '.json'))}")
+        raise ConfigError(
+            f"{path} must end in .html or .json; {suggestion(suffix, ('.html', '.json'))}"
+        )
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(content, encoding="utf-8")

@@ -29,9 +29,12 @@ def explain(
     ] = None,
     text: Annotated[str | None, typer.Option(help="The text itself.")] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Write .html, .json, .jsonl, .png or .svg instead of showing it.")
+        Path | None,
+        typer.Option(help="Write .html, .json, .jsonl, .png or .svg instead of showing it."),
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, help="How many documents of a file to explain.")] = 20,
+    limit: Annotated[
+        int, typer.Option(min=1, help="How many documents of a file to explain.")
+    ] = 20,
     method: Annotated[str, typer.Option(help="How to explain.")] = "default",
     text_column: TextColumn = "text",
     encoding: Encoding = None,
@@ -85,7 +88,9 @@ def _write(explanations: Sequence[Explanation], path: Path) -> None:
         path.write_text(whole + "\n", encoding="utf-8")
     elif suffix in (".png", ".svg"):
         if len(explanations) > 1:
-            raise ConfigError(f"{path} can hold one explanation, got {len(explanations)}; use --limit 1")
+            raise ConfigError(
+                f"{path} can hold one explanation, got {len(explanations)}; use --limit 1"
+            )
         explanations[0].write_image(path)
     else:
         known = suggestion(suffix, (".html", ".json", ".jsonl", ".png", ".svg"))

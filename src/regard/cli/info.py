@@ -58,8 +58,12 @@ def _model(folder: Path) -> dict[str, object]:
     size = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
     settings = {
         f"{part}.{name}": value
-        for part, config in (("network", saved.network), ("training", saved.training), ("text", saved.text))
-        for name, value in asdict(config).items()  # type: ignore[call-overload]
+        for part, config in (
+            ("network", saved.network),
+            ("training", saved.training),
+            ("text", saved.text),
+        )
+        for name, value in asdict(config).items()
     }
     return {
         "model": saved.network.name,

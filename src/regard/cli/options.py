@@ -28,7 +28,7 @@ Data = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="CSV, TSV, JSON lines, Parquet, a folder with one folder of .txt files per label, or -.",
+        help="CSV, TSV, JSON lines, Parquet, a folder of .txt files for each label, or -.",
     ),
 ]
 TextColumn = Annotated[str, typer.Option(help="The column that holds the text.")]
@@ -39,7 +39,9 @@ LabelsSeparator = Annotated[
 Encoding = Annotated[
     str | None, typer.Option(help="How the file is encoded; found out when left out.")
 ]
-OnBadRow = Annotated[str, typer.Option(help="What to do with a row that cannot be used: stop or skip.")]
+OnBadRow = Annotated[
+    str, typer.Option(help="What to do with a row that cannot be used: stop or skip.")
+]
 Device = Annotated[str, typer.Option(help="Where to compute: auto, cpu, cuda, cuda:1.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]

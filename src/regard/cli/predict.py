@@ -22,7 +22,10 @@ def predict(
     model: ModelFolder,
     data: Data,
     out: Annotated[
-        str, typer.Option(help="Where to write: .jsonl, .csv, .tsv, .parquet, or - for standard output.")
+        str,
+        typer.Option(
+            help="Where to write: .jsonl, .csv, .tsv, .parquet, or - for standard output."
+        ),
     ] = "-",
     text_column: TextColumn = "text",
     abstain_below: Annotated[

@@ -31,7 +31,11 @@ def counted(items: Iterable[T], what: str, *, quiet: bool = False) -> Iterator[T
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    columns = (SpinnerColumn(), TextColumn("{task.description} {task.completed:,.0f}"), TimeElapsedColumn())
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description} {task.completed:,.0f}"),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(what, total=None)
         for item in items:
@@ -69,7 +73,9 @@ class TrainingProgress:
         if self._bar is None or step.step % 10:
             return
         loss = step.loss
-        self._smooth_loss = loss if self._smooth_loss is None else 0.9 * self._smooth_loss + 0.1 * loss
+        self._smooth_loss = (
+            loss if self._smooth_loss is None else 0.9 * self._smooth_loss + 0.1 * loss
+        )
         speed = self._documents / self._seconds if self._seconds else 0.0
         detail = f"epoch {step.epoch}  loss {self._smooth_loss:.3f}  {speed:,.0f} documents/s"
         self._bar.update(self._task, completed=step.step, total=step.total_steps, detail=detail)
@@ -80,7 +86,8 @@ class TrainingProgress:
         if epoch.validation_loss is not None:
             line += (
                 f"  validation loss {epoch.validation_loss:.4f}"
-                f"  accuracy {epoch.validation_accuracy:.4f}  macro-F1 {epoch.validation_macro_f1:.4f}"
+                f"  accuracy {epoch.validation_accuracy:.4f}"
+                f"  macro-F1 {epoch.validation_macro_f1:.4f}"
             )
         line += f"  {epoch.documents_per_second:,.0f} documents/s"
         if self._bar is not None:

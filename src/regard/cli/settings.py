@@ -26,7 +26,7 @@ def classifier_from(model: str, changes: Sequence[str], *, device: str) -> Docum
     require_one_of("--model", model, MODELS)
     by_part = split_changes(changes)
     return DocumentClassifier(
-        with_text_values(MODELS[model](), by_part["network"]),  # type: ignore[type-var]
+        with_text_values(MODELS[model](), by_part["network"]),
         training=with_text_values(TrainingConfig(), by_part["training"]),
         text=with_text_values(TextConfig(), by_part["text"]),
         device=device,

@@ -108,7 +108,9 @@ def _held_out(validation: str, columns: Columns, on_bad_row: str) -> tuple[float
         reader = read_documents(existing(validation), columns, on_bad_row=on_bad_row)  # type: ignore[arg-type]
         return 0.0, reader
     if not 0 <= fraction < 1:
-        raise ConfigError(f"--validation takes a file or a share from 0 to below 1, got {validation}")
+        raise ConfigError(
+            f"--validation takes a file or a share from 0 to below 1, got {validation}"
+        )
     return fraction, None
 
 
@@ -128,9 +130,7 @@ class _Job:
         self.out, self.quiet = out, quiet
         self.work = out.with_name(f"{out.name}.partial")
 
-    def go(
-        self, *, vectors: Path | None, resume: bool, baseline: bool, logs: Path | None
-    ) -> None:
+    def go(self, *, vectors: Path | None, resume: bool, baseline: bool, logs: Path | None) -> None:
         """Fit, compare, save and say so; with several processes the first alone speaks."""
         from ..scale.distributed import join_team, own_device
         from ..training.devices import choose_device
@@ -175,7 +175,8 @@ class _Job:
     def _show_check(self, check: DataCheck) -> None:
         readers = [self.reader] if self.held_out is None else [self.reader, self.held_out]
         counts = [line for reader in readers for line in reader.counts.describe()]
-        for line in [*counts, *check.describe()]:
+        vectors = self.classifier.vector_coverage_
+        for line in [*counts, *check.describe(), *(vectors.describe() if vectors else ())]:
             say(line, quiet=self.quiet)
 
     def _require_free(self, resume: bool) -> None:

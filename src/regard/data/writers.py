@@ -20,7 +20,7 @@ Row = Mapping[str, Cell]
 
 
 def write_rows(rows: Iterable[Row], path: str) -> int:
-    """Write rows to a file whose suffix names the format, or with ``-`` as JSON lines to standard output.
+    """Write rows to a file, its format named by the suffix; ``-`` is JSON lines to standard output.
 
     Every row has the columns of the first. Returns how many were written.
     """

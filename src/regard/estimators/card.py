@@ -12,8 +12,9 @@ def card(about: Mapping[str, object]) -> str:
     """Return the card, as Markdown, of a model described by its ``config.json``."""
     facts = cast(Mapping[str, object], about["facts"])
     classes = cast(list[object], about["classes"])
+    kind = "labels" if about["multilabel"] else "classes"
     lines = [
-        f"# A {about['model']} classifier of {len(classes)} {'labels' if about['multilabel'] else 'classes'}",
+        f"# A {about['model']} classifier of {len(classes)} {kind}",
         "",
         "Trained with [regard](https://pypi.org/project/regard/) "
         f"{about['version']} on {facts.get('date', 'an unknown day')}.",
@@ -46,11 +47,11 @@ def card(about: Mapping[str, object]) -> str:
     lines += [
         "## Mind",
         "",
-        "The vocabulary of this folder, and every report and explanation made with it, contain words "
-        "of the texts it was trained on or shown. Share them as you would share those texts.",
+        "The vocabulary of this folder, and every report and explanation made with it, contain "
+        "words of the texts it was trained on or shown. Share them as you would share those texts.",
         "",
-        "The scores above were measured on validation data that chose the best epoch; measure on data "
-        "that the training never saw with `regard evaluate FOLDER test.csv`.",
+        "The scores above were measured on validation data that chose the best epoch; measure on "
+        "data that the training never saw with `regard evaluate FOLDER test.csv`.",
         "",
     ]
     return "\n".join(lines)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Self
+from typing import Self, overload
 
 import numpy as np
 import torch
@@ -19,7 +19,7 @@ from .. import __version__
 from ..config import Plain, require, to_dict
 from ..data.labels import LabelIndex
 from ..data.readers import read_texts
-from ..data.vectors import read_vectors
+from ..data.vectors import Coverage, read_vectors
 from ..errors import ModelError, NotFittedError
 from ..models.base import Model, ModelConfig
 from ..models.han import HANConfig
@@ -56,6 +56,10 @@ class DocumentClassifier(ClassifierMixin, NestedSettings):  # type: ignore[misc]
     ``temperature_`` (fitted on the validation data, so that probabilities mean what they say).
     Labels may be strings, whole numbers, or for several a document lists of strings.
     """
+
+    baseline_: TfidfBaseline | None
+    history_: History | None
+    vector_coverage_: Coverage | None = None
 
     def __init__(
         self,
@@ -95,7 +99,9 @@ class DocumentClassifier(ClassifierMixin, NestedSettings):  # type: ignore[misc]
         options: FitOptions = FitOptions(),  # noqa: B008
     ) -> Self:
         """Train on a stream of documents, which may be larger than memory."""
-        require(0 <= self.validation < 1, f"validation must be from 0 to below 1, got {self.validation}")
+        require(
+            0 <= self.validation < 1, f"validation must be from 0 to below 1, got {self.validation}"
+        )
         device = choose_device(self.device)
         with _work_folder(options) as folder:
             data = prepare(
@@ -113,7 +119,7 @@ class DocumentClassifier(ClassifierMixin, NestedSettings):  # type: ignore[misc]
             if options.on_check is not None:
                 options.on_check(estimated(data.check, self.model_, fit_data, loss, self.training))
             run = Run(self._checkpoint(folder, options), options.observers, options.team)
-            self.history_: History | None = fit_model(
+            self.history_ = fit_model(
                 self.model_, fit_data, loss=loss, config=self.training, run=run
             )
             self.temperature_ = self._fit_temperature(data)
@@ -145,6 +151,12 @@ class DocumentClassifier(ClassifierMixin, NestedSettings):  # type: ignore[misc]
         for place, row in enumerate(likely):
             rows[place] = tuple(self.classes_[row > 0.5].tolist())
         return rows
+
+    @overload
+    def explain(self, texts: str, *, method: str = "default") -> Explanation: ...  # type: ignore[overload-overlap]
+
+    @overload
+    def explain(self, texts: Sequence[str], *, method: str = "default") -> list[Explanation]: ...
 
     def explain(
         self, texts: str | Sequence[str], *, method: str = "default"
@@ -226,7 +238,7 @@ class DocumentClassifier(ClassifierMixin, NestedSettings):  # type: ignore[misc]
         self.labels_ = labels
         self.classes_ = np.array(labels.classes)
         self.vocab_ = vocab
-        self.baseline_: TfidfBaseline | None = None
+        self.baseline_ = None
         with seeded(derived_seed(self.training.seed, "weights")):
             model = self.network.build(vocab_size=len(vocab), label_count=len(labels))
         self.model_: Model = model.to(device)
@@ -244,7 +256,7 @@ class DocumentClassifier(ClassifierMixin, NestedSettings):  # type: ignore[misc]
         if options.work is None:
             return None
         settings = {
-            **{f"network.{name}": value for name, value in to_dict(self.network).items()},  # type: ignore[arg-type]
+            **{f"network.{name}": value for name, value in to_dict(self.network).items()},
             **{f"text.{name}": value for name, value in to_dict(self.text).items()},
         }
         return Checkpoint(folder / "checkpoint", settings, resume=options.resume)
@@ -267,7 +279,9 @@ class DocumentClassifier(ClassifierMixin, NestedSettings):  # type: ignore[misc]
         self.model_.eval()
         device = next(self.model_.parameters()).device
         with torch.inference_mode():
-            for batch in self._batches(data, data.validation).read(0) if len(data.validation) else ():
+            for batch in (
+                self._batches(data, data.validation).read(0) if len(data.validation) else ()
+            ):
                 logits.append(self.model_(batch.to(device)).logits.double().cpu().numpy())
                 labels.append(batch.labels.long().numpy())  # type: ignore[union-attr]
         return fit_temperature(np.concatenate(logits), np.concatenate(labels)) if logits else 1.0
@@ -291,7 +305,9 @@ class DocumentClassifier(ClassifierMixin, NestedSettings):  # type: ignore[misc]
 
     def _require_fitted(self) -> None:
         if not hasattr(self, "model_"):
-            raise NotFittedError("this DocumentClassifier is not fitted yet; call fit or load first")
+            raise NotFittedError(
+                "this DocumentClassifier is not fitted yet; call fit or load first"
+            )
 
 
 @contextmanager
@@ -307,4 +323,3 @@ def _work_folder(options: FitOptions) -> Iterator[Path]:
 def _listed(labels: Iterable[object]) -> Iterable[object]:
     """Labels as Python's own values: scikit-learn hands over arrays of numpy's."""
     return labels.tolist() if hasattr(labels, "tolist") else labels
-

@@ -1,4 +1,4 @@
-"""A fitted classifier and labelled documents to an evaluation, in memory that does not grow with the texts."""
+"""A fitted classifier and labelled documents to an evaluation, in bounded memory."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ KEPT_TEXTS = 40  # of the surest mistakes; the evaluation shows ten
 def evaluate(
     classifier: DocumentClassifier, documents: Iterable[Document], *, title: str = ""
 ) -> Evaluation:
-    """Score the classifier beside the baselines it was saved with; the worst mistakes are explained.
+    """Score the classifier beside the baselines it has; the worst mistakes are explained.
 
     A document whose label the classifier does not know is not scored; the data notes count it.
     """
@@ -42,7 +42,9 @@ def evaluate(
     found = tally.score()
     indices = [mistake.index for mistake in found.mistakes]
     texts = {index: tally.texts[index] for index in indices}
-    explained = dict(zip(indices, classifier.explain(list(texts.values())), strict=True)) if texts else {}
+    explained = (
+        dict(zip(indices, classifier.explain(list(texts.values())), strict=True)) if texts else {}
+    )
     facts = ModelFacts(
         name=classifier.network.name,
         parameter_count=sum(weight.numel() for weight in classifier.model_.parameters()),
@@ -126,7 +128,9 @@ class _Tally:
             self.texts[self._count + place] = texts[place]
             self._sureness[self._count + place] = float(confidences[place])
         # Equal sureness: the earlier document, as the evaluation orders them.
-        worst = heapq.nsmallest(KEPT_TEXTS, self._sureness, key=lambda index: (-self._sureness[index], index))
+        worst = heapq.nsmallest(
+            KEPT_TEXTS, self._sureness, key=lambda index: (-self._sureness[index], index)
+        )
         self.texts = {index: self.texts[index] for index in worst}
         self._sureness = {index: self._sureness[index] for index in worst}
 

@@ -39,7 +39,7 @@ from .card import card
 __all__ = ["FORMAT", "Saved", "is_model_folder", "read_folder", "write_folder"]
 
 FORMAT = 1
-Classes = tuple[str, ...] | tuple[int, ...]
+Classes = tuple[str | int, ...]
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,11 @@ def is_model_folder(folder: Path) -> bool:
 
 def write_folder(folder: Path, saved: Saved) -> None:
     """Write the folder in one step; one of ours that is already there is replaced."""
-    if folder.exists() and not is_model_folder(folder) and (folder.is_file() or any(folder.iterdir())):
+    if (
+        folder.exists()
+        and not is_model_folder(folder)
+        and (folder.is_file() or any(folder.iterdir()))
+    ):
         raise ModelError(f"{folder} exists and is not a saved model; name another folder")
     folder.parent.mkdir(parents=True, exist_ok=True)
     fresh = folder.with_name(f".{folder.name}.new-{os.getpid()}")
@@ -97,7 +101,7 @@ def read_folder(folder: Path, models: Mapping[str, type[ModelConfig]] | None = N
             network=config.from_dict(known[name], _settings(about, "network")),
             text=text,
             training=config.from_dict(TrainingConfig, _settings(about, "training")),
-            classes=cast(Classes, tuple(cast(list[str], about["classes"]))),
+            classes=tuple(cast(list[str | int], about["classes"])),
             multilabel=bool(about["multilabel"]),
             temperature=float(cast(float, about["temperature"])),
             vocab=Vocab.load(folder / "vocab.txt", lowercase=text.lowercase),
@@ -130,22 +134,30 @@ def _write_parts(folder: Path, saved: Saved) -> None:
     }
     (folder / "config.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
     saved.vocab.save(folder / "vocab.txt")
-    save_file({name: tensor.contiguous() for name, tensor in saved.weights.items()},
-              folder / "weights.safetensors")
+    save_file(
+        {name: tensor.contiguous() for name, tensor in saved.weights.items()},
+        folder / "weights.safetensors",
+    )
     if saved.baseline is not None:
         saved.baseline.save(folder)
+    # Its own writer leaves the file readable by one user alone; the folder's other files are not.
+    (folder / "weights.safetensors").chmod((folder / "config.json").stat().st_mode)
     (folder / "card.md").write_text(card(about), encoding="utf-8", errors="backslashreplace")
 
 
 def _read_config(folder: Path) -> dict[str, object]:
     if not folder.is_dir():
-        raise ModelError(f"there is no folder {folder}; train a model with: regard train DATA --out {folder}")
+        raise ModelError(
+            f"there is no folder {folder}; train a model with: regard train DATA --out {folder}"
+        )
     try:
         about = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ModelError(f"{folder} is not a saved model: it has no config.json") from None
     except (OSError, ValueError) as problem:
-        raise ModelError(f"{folder}/config.json cannot be read ({problem}); copy or train it again") from problem
+        raise ModelError(
+            f"{folder}/config.json cannot be read ({problem}); copy or train it again"
+        ) from problem
     if not isinstance(about, dict) or not isinstance(about.get("format"), int):
         raise ModelError(f"{folder}/config.json was not written by regard: it names no format")
     if about["format"] > FORMAT:

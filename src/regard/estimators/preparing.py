@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from ..data.check import check_corpus
 from ..data.columns import Columns
 from ..data.corpus import Corpus
+from ..data.corpus_writer import build_corpus
 from ..data.labels import LabelIndex
 from ..data.splits import SplitBy, split_validation
-from ..data.corpus_writer import build_corpus
 from ..errors import DataError
 from ..records.check import DataCheck
 from ..text.document import Document
@@ -34,13 +34,15 @@ class FitOptions:
     """What goes with a fit beside its data and settings."""
 
     split: SplitBy = "random"
-    columns: Columns = Columns()  # names the group or time column to split by
+    columns: Columns = field(default_factory=Columns)  # names the group or time column to split by
     vectors: Path | None = None  # pretrained word vectors
     work: Path | None = None  # where corpus and checkpoints lie; a temporary folder when None
     resume: bool = False
     observers: tuple[Observer, ...] = ()
-    team: Team = Alone()
-    on_check: Callable[[DataCheck], None] | None = None  # sees what was found before training starts
+    team: Team = field(default_factory=Alone)
+    on_check: Callable[[DataCheck], None] | None = (
+        None  # sees what was found before training starts
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,17 +75,16 @@ def prepare(
     holdout: Holdout,
     options: FitOptions,
 ) -> Prepared:
-    """Tokenise every document once, hold some out, and build the vocabulary from the others alone."""
+    """Tokenise every document once, hold some out, build the vocabulary from the others alone."""
     corpus = build_corpus(documents, folder, text, columns=options.columns, validation=validation)
     labels = corpus.labels
     if labels is None:
         raise DataError("these documents have no labels; training needs a label column")
     if len(labels) < 2 and not labels.multilabel:
-        raise DataError(
-            f"all {len(corpus):,} documents have the label {labels.classes[0]!r}; training needs at least two"
-            if labels.classes
-            else "there are no documents to train on"
-        )
+        if not labels.classes:
+            raise DataError("there are no documents to train on")
+        only = f"all {len(corpus):,} documents have the label {labels.classes[0]!r}"
+        raise DataError(f"{only}; training needs at least two labels")
     training, held_out = _sides(corpus, holdout, options)
     counts = corpus.word_counts(training)
     vocab = Vocab.from_counts(counts, text)

@@ -16,7 +16,7 @@ class NestedSettings(BaseEstimator):  # type: ignore[misc]
     """An estimator whose parameters may be settings, each field of which is a parameter too."""
 
     def get_params(self, deep: bool = True) -> dict[str, object]:
-        """Return the parameters by name; with ``deep`` also every field of the settings among them."""
+        """Return the parameters by name; with ``deep`` also the fields of settings among them."""
         params: dict[str, object] = super().get_params(deep=False)
         if deep:
             for name, value in list(params.items()):
@@ -32,7 +32,9 @@ class NestedSettings(BaseEstimator):  # type: ignore[misc]
             part, _, field = name.partition("__")
             known = super().get_params(deep=False)
             if part not in known:
-                raise ConfigError(f"{type(self).__name__} has no parameter {part!r}; {suggestion(part, known)}")
+                raise ConfigError(
+                    f"{type(self).__name__} has no parameter {part!r}; {suggestion(part, known)}"
+                )
             if field:
                 setattr(self, part, _replaced(getattr(self, part), field, value))
             else:
@@ -47,5 +49,7 @@ def _is_settings(value: object) -> bool:
 def _replaced(settings: object, field: str, value: object) -> object:
     known = [entry.name for entry in dataclasses.fields(settings)] if _is_settings(settings) else []  # type: ignore[arg-type]
     if field not in known:
-        raise ConfigError(f"{type(settings).__name__} has no setting {field!r}; {suggestion(field, known)}")
+        raise ConfigError(
+            f"{type(settings).__name__} has no setting {field!r}; {suggestion(field, known)}"
+        )
     return dataclasses.replace(settings, **{field: value})  # type: ignore[type-var]

@@ -6,7 +6,7 @@ struct looking {
     const struct attending *job;
     struct recurrence recurrence; /* the job's, with the thread's own states */
     struct pass pass;
-    float *summed; /* (BLOCK_ROWS, attention_step) */
+    float *mixed;  /* (BLOCK_ROWS, attention_step) */
     float *scores; /* one for each state */
 };
 
@@ -21,59 +21,35 @@ static int64_t pack_states(struct block *block)
     return count;
 }
 
-INLINE float score_of(const struct attending *job, const float *summed)
-{
-    vector score = {0};
-    for (int64_t at = 0; at < job->attention_size; at += WIDTH)
-        score += load(job->query + at) * tanh_of(load(summed + at));
-    return sum_lanes(score);
-}
-
-/* score = query . tanh(matrix state + bias), for eight states at a time. */
 static void score_states(const struct looking *looking, int64_t count)
 {
-    const struct attending *job = looking->job;
-    const int64_t size = state_step(&looking->recurrence);
-    const struct span span = {0, 0, size};
+    const struct scoring *scoring = &looking->job->scoring;
     for (int64_t first = 0; first < count; first += BLOCK_ROWS) {
         const int64_t rows = count - first < BLOCK_ROWS ? count - first : BLOCK_ROWS;
-        const float *left[BLOCK_ROWS];
-        for (int64_t i = 0; i < BLOCK_ROWS; i++)
-            left[i] = looking->recurrence.states + (first + (i < rows ? i : 0)) * size;
-        const struct product product = {
-            .left = left,
-            .left_step = 1,
-            .right = job->matrix,
-            .right_step = job->attention_step,
-            .spans = &span,
-            .span_count = 1,
-            .start = job->bias,
-            .start_step = 0,
-            .result = looking->summed,
-            .result_step = job->attention_step,
-        };
-        multiply(&product, rows, job->attention_size);
+        const float *states = looking->recurrence.states + first * scoring->pooling.size;
+        mix_items(scoring, states, rows, looking->mixed);
         for (int64_t i = 0; i < rows; i++)
-            looking->scores[first + i] = score_of(job, looking->summed + i * job->attention_step);
+            looking->scores[first + i] =
+                score_of(scoring, looking->mixed + i * scoring->attention_step);
     }
 }
 
 static void attend_block(struct looking *looking)
 {
-    const struct attending *job = looking->job;
-    const struct block *block = &looking->pass.block;
-    const int64_t size = state_step(&looking->recurrence);
-    const int64_t count = pack_states(&looking->pass.block);
+    const struct pooling *pooling = &looking->job->scoring.pooling;
+    struct block *block = &looking->pass.block;
+    const int64_t count = pack_states(block);
     for (int64_t direction = 0; direction < looking->recurrence.direction_count; direction++) {
         looking->pass.direction = direction;
         forward_block(&looking->pass);
     }
     score_states(looking, count);
     for (int64_t i = 0; i < block->count; i++) {
-        float *weights = job->weights + block->items[i];
+        float *weights = pooling->weights + block->items[i];
         soften(looking->scores + block->states[i], block->lengths[i], weights);
-        pool_row(looking->recurrence.states + block->states[i] * size, weights, block->lengths[i],
-                 job->pooled + block->rows[i] * size, size);
+        pool_row(looking->recurrence.states + block->states[i] * pooling->size, weights,
+                 block->lengths[i], pooling->pooled + block->rows[i] * pooling->size,
+                 pooling->size);
     }
 }
 
@@ -84,11 +60,11 @@ static int attend(struct attending *job)
     struct block longest = make_block(layout, 0); /* no other block has as many items */
     const int64_t most = pack_states(&longest);
     float *buffer = prepare_pass(&looking.pass, &looking.recurrence);
-    float *states = allocate(most * state_step(&looking.recurrence));
+    float *states = allocate(most * job->scoring.pooling.size);
     looking.scores = allocate(most);
-    looking.summed = allocate(BLOCK_ROWS * job->attention_step);
+    looking.mixed = allocate(BLOCK_ROWS * job->scoring.attention_step);
     looking.recurrence.states = states;
-    const int failed = !buffer || !states || !looking.scores || !looking.summed;
+    const int failed = !buffer || !states || !looking.scores || !looking.mixed;
     for (int64_t task; !failed && (task = take_task(&job->next_task)) < layout->share_count;)
         for (int64_t n = layout->shares[task]; n < layout->shares[task + 1]; n++) {
             looking.pass.block = make_block(layout, n);
@@ -97,6 +73,6 @@ static int attend(struct attending *job)
     free(buffer);
     free(states);
     free(looking.scores);
-    free(looking.summed);
+    free(looking.mixed);
     return failed ? OUT_OF_MEMORY : DONE;
 }

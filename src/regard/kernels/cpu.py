@@ -5,21 +5,34 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .cpu_recurrence import GATES, Cell, recur
+from .cpu_attention import ContextAttention, attend, attend_context, attend_rows
+from .cpu_plan import GATES, Cell, Recurrent
+from .cpu_recurrence import recur
 from .native import library, why_absent
 
-__all__ = ["available", "describe", "recur"]
+__all__ = [
+    "ContextAttention",
+    "Recurrent",
+    "attend",
+    "attend_context",
+    "attend_rows",
+    "available",
+    "describe",
+    "recur",
+]
 
 
 def available(cell: Cell, projected: Tensor) -> bool:
     """Say whether ``recur`` can be used for these inputs here."""
+    # A graph that is being recorded must see operations of torch, not one call into C.
+    recording = torch.jit.is_tracing() or torch.compiler.is_compiling()  # type: ignore[attr-defined]
     fits = projected.device.type == "cpu" and projected.dtype == torch.float32
-    return fits and cell in GATES and library() is not None
+    return fits and cell in GATES and not recording and library() is not None
 
 
 def describe() -> str:
-    """Say which version of the native kernels is used, or why none is."""
+    """Say in a line which instructions the native kernels use, or why they do not run."""
     native = library()
     if native is None:
-        return f"native kernels {why_absent()}; PyTorch is used"
-    return f"native kernels for {native.level_name(1 << 30)}, {torch.get_num_threads()} threads"
+        return f"native: not used, {why_absent()}; PyTorch runs instead"
+    return f"native: {native.level_name(1 << 30)} on {torch.get_num_threads()} threads"

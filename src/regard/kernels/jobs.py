@@ -9,7 +9,18 @@ from torch import Tensor
 
 from ..ragged import Ragged
 
-__all__ = ["BLOCK_ROWS", "Attending", "Gathering", "Layout", "Pooling", "Recurrence", "padded"]
+__all__ = [
+    "Attending",
+    "Gathering",
+    "Job",
+    "Layout",
+    "Pooling",
+    "Recurrence",
+    "Scoring",
+    "padded",
+    "padded_rows",
+    "sum_rows",
+]
 
 BLOCK_ROWS = 8
 _LINE = 16  # floats in a cache line
@@ -28,6 +39,18 @@ def padded(size: int) -> int:
     """
     lines = -(-size // _LINE)
     return (lines | 1) * _LINE
+
+
+def padded_rows(rows: Tensor) -> Tensor:
+    """Copy rows so that each begins on a cache line and ends in zeros."""
+    copy = rows.new_zeros(*rows.shape[:-1], padded(rows.shape[-1]))
+    copy[..., : rows.shape[-1]] = rows.detach()
+    return copy
+
+
+def sum_rows(size: int) -> int:
+    """Return how many rows a product of ``size`` rows writes: whole blocks."""
+    return -(-size // BLOCK_ROWS) * BLOCK_ROWS
 
 
 class Job(ctypes.Structure):
@@ -59,7 +82,7 @@ class Layout(Job):
     @classmethod
     def by_length(cls, rows: Ragged, most_shares: int = _MOST_SHARES) -> Layout:
         """Order rows from longest to shortest and share out blocks of them."""
-        lengths, order = rows.lengths.sort(descending=True, stable=True)
+        lengths, order = rows.lengths.cpu().sort(descending=True, stable=True)
         layout = cls._shared(rows, lengths[::BLOCK_ROWS], most_shares)
         layout.fill(order=order)
         return layout
@@ -67,21 +90,21 @@ class Layout(Job):
     @classmethod
     def in_order(cls, rows: Ragged) -> Layout:
         """Share out single rows as they come."""
-        return cls._shared(rows, rows.lengths, _MOST_SHARES)
+        return cls._shared(rows, rows.lengths.cpu(), _MOST_SHARES)
 
     @classmethod
     def _shared(cls, rows: Ragged, work: Tensor, most_shares: int) -> Layout:
-        starts = rows.offsets.contiguous()
+        if len(rows) and int(rows.lengths.min()) < 0:
+            raise ValueError(f"a row cannot have {int(rows.lengths.min())} items")
+        starts = rows.offsets.cpu().contiguous()
         item_count = int(starts[-1])
         # The number of threads plays no part: sums made share by share keep their bits.
         count = max(1, min(_MOST_SHARES, most_shares, item_count // _SHARE_ITEMS))
         done = work.cumsum(0)
         goals = torch.arange(1, count) * int(work.sum()) // count
-        shares = torch.cat([
-            torch.zeros(1, dtype=torch.int64),
-            torch.searchsorted(done, goals),
-            torch.tensor([len(work)]),
-        ])
+        shares = torch.full((count + 1,), len(work))
+        shares[0] = 0
+        shares[1:-1] = torch.searchsorted(done, goals)
         layout = cls()
         layout.fill(row_count=len(rows), item_count=item_count, starts=starts)
         layout.fill(share_count=count, shares=shares)
@@ -131,8 +154,8 @@ class Pooling(Job):
     _fields_ = [
         ("layout", Layout),
         ("size", _number),
-        ("scores", _pointer),
         ("items", _pointer),
+        ("scores", _pointer),
         ("weights", _pointer),
         ("pooled", _pointer),
         ("pooled_gradient", _pointer),
@@ -143,17 +166,25 @@ class Pooling(Job):
     ]
 
 
-class Attending(Job):
-    """A recurrence whose states are only looked at by attention."""
+class Scoring(Job):
+    """The scores of attention to the context, and their pooling."""
 
     _fields_ = [
-        ("recurrence", Recurrence),
+        ("pooling", Pooling),
         ("attention_size", _number),
         ("attention_step", _number),
         ("matrix", _pointer),
         ("bias", _pointer),
         ("query", _pointer),
-        ("weights", _pointer),
-        ("pooled", _pointer),
+        ("mixed", _pointer),
+        ("matrix_back", _pointer),
+        ("size_step", _number),
+        ("sums", _pointer),
         ("next_task", _number),
     ]
+
+
+class Attending(Job):
+    """A recurrence whose states are only looked at by attention."""
+
+    _fields_ = [("recurrence", Recurrence), ("scoring", Scoring), ("next_task", _number)]

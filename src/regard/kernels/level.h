@@ -12,6 +12,7 @@
 #include "recurrence.h"
 #include "gathering.h"
 #include "pooling.h"
+#include "scoring.h"
 #include "attending.h"
 
 #define JOIN_(a, b) a##b
@@ -28,4 +29,6 @@ const struct level JOIN(level_, LEVEL) = {
     .attend = attend,
     .pool = pool,
     .pool_back = pool_back,
+    .pool_context = pool_context,
+    .pool_context_back = pool_context_back,
 };

@@ -51,6 +51,16 @@ int regard_pool(int64_t level, struct pooling *job) { return levels[level]->pool
 
 int regard_pool_back(int64_t level, struct pooling *job) { return levels[level]->pool_back(job); }
 
+int regard_pool_context(int64_t level, struct scoring *job)
+{
+    return levels[level]->pool_context(job);
+}
+
+int regard_pool_context_back(int64_t level, struct scoring *job)
+{
+    return levels[level]->pool_context_back(job);
+}
+
 /* A wrong index must become an error in Python, not a read from anywhere. */
 int regard_check_index(const int64_t *index, int64_t item_count, int64_t distinct_count)
 {

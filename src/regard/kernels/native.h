@@ -70,32 +70,44 @@ struct gathering {
     int64_t next_task;
 };
 
-/* Softmax of one score an item along each row, and the sum of the items it weights. */
+/* Softmax of one score an item along each row, and the sum of the items it weights.
+ * Here the shares are of rows, in their own order. */
 struct pooling {
     struct layout layout;
     int64_t size;
-    const float *scores;  /* (items) */
-    const float *items;   /* (items, size) */
-    float *weights;       /* (items) */
-    float *pooled;        /* (rows, size) */
+    const float *items; /* (items, size) */
+    float *scores;      /* (items) */
+    float *weights;     /* (items) */
+    float *pooled;      /* (rows, size) */
     /* Only for the way back. */
     const float *pooled_gradient;  /* (rows, size) */
-    const float *weights_gradient; /* (items), or NULL */
+    const float *weights_gradient; /* (items) */
     float *scores_gradient;        /* (items) */
     float *items_gradient;         /* (items, size) */
     int64_t next_task;
 };
 
-/* A recurrence whose states are only looked at by attention: query . tanh(matrix state + bias). */
-struct attending {
-    struct recurrence recurrence; /* its states and saved are NULL */
+/* The scores of attention to the context, query . tanh(matrix item + bias), and their pooling. */
+struct scoring {
+    struct pooling pooling;
     int64_t attention_size;
     int64_t attention_step;
-    const float *matrix; /* (directions * H, attention_step), transposed */
+    const float *matrix; /* (size, attention_step), transposed */
     const float *bias;   /* (attention_step) */
     const float *query;  /* (attention_step), zeros past attention_size */
-    float *weights;      /* (items) */
-    float *pooled;       /* (rows, directions * H) */
+    float *mixed;        /* (items, attention_step), the tanh; NULL when there is no way back */
+    /* Only for the way back. */
+    const float *matrix_back; /* (attention_size, size_step) */
+    int64_t size_step;
+    float *sums; /* (shares, size in whole blocks + 2, attention_step), zeros: the gradient of the
+                    matrix, transposed; then a row for the bias and one for the query */
+    int64_t next_task;
+};
+
+/* A recurrence whose states are only looked at by attention and never leave the cache. */
+struct attending {
+    struct recurrence recurrence; /* its states and saved are NULL */
+    struct scoring scoring;       /* items, scores, mixed and layout are not used */
     int64_t next_task;
 };
 
@@ -109,6 +121,8 @@ struct level {
     int (*attend)(struct attending *);
     int (*pool)(struct pooling *);
     int (*pool_back)(struct pooling *);
+    int (*pool_context)(struct scoring *);
+    int (*pool_context_back)(struct scoring *);
 };
 
 extern const struct level level_scalar, level_base;

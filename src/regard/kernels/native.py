@@ -9,7 +9,7 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-__all__ = ["SWITCH", "Library", "library", "why_absent"]
+__all__ = ["SWITCH", "Library", "library", "required_library", "why_absent"]
 
 SWITCH = "REGARD_KERNELS"
 """The environment variable that turns the kernels off (``0``) or names the best level to use."""
@@ -28,7 +28,16 @@ _HELPERS = {
     "check_index": (_pointer, _number, _number),
     "group_items": (_pointer, _number, _number, _pointer, _pointer),
 }
-_KERNELS = ("forward", "backward", "gather", "attend", "pool", "pool_back")
+_KERNELS = (
+    "forward",
+    "backward",
+    "gather",
+    "attend",
+    "pool",
+    "pool_back",
+    "pool_context",
+    "pool_context_back",
+)
 
 
 class Library:
@@ -90,6 +99,14 @@ class Library:
 def library() -> Library | None:
     """Return the compiled kernels, or nothing where there are none or they are switched off."""
     return None if os.environ.get(SWITCH) == "0" else _load()[0]
+
+
+def required_library() -> Library:
+    """Return the compiled kernels for a call that was made without asking whether there are any."""
+    found = library()
+    if found is None:
+        raise RuntimeError(f"there are no native kernels: {why_absent()}; ask available() first")
+    return found
 
 
 def why_absent() -> str:

@@ -1,9 +1,11 @@
 /* Attention along rows: softmax of the scores, and the sum of the items it weights. */
 
-/* A row's peak is subtracted first, so that the largest exponential is one. */
+/* A row's peak is subtracted first, so that the largest exponential is one; a long row is summed
+ * in double precision, so that its weights still sum to one. */
 static void soften(const float *scores, int64_t length, float *weights)
 {
-    float peak = -INFINITY, sum = 0;
+    float peak = -INFINITY;
+    double sum = 0;
     for (int64_t t = 0; t < length; t++)
         peak = scores[t] > peak ? scores[t] : peak;
     for (int64_t t = 0; t < length; t++) {
@@ -11,7 +13,7 @@ static void soften(const float *scores, int64_t length, float *weights)
         sum += weights[t];
     }
     for (int64_t t = 0; t < length; t++)
-        weights[t] /= sum;
+        weights[t] /= (float)sum;
 }
 
 /* sum += weight * row */
@@ -32,17 +34,21 @@ static void pool_row(const float *items, const float *weights, int64_t length, f
         add_weighted(pooled, items + t * size, weights[t], size);
 }
 
-static int pool(struct pooling *job)
+static void pool_share(const struct pooling *job, int64_t share)
 {
     const struct layout *layout = &job->layout;
-    for (int64_t task; (task = take_task(&job->next_task)) < layout->share_count;)
-        for (int64_t row = layout->shares[task]; row < layout->shares[task + 1]; row++) {
-            const int64_t first = layout->starts[row];
-            const int64_t length = layout->starts[row + 1] - first;
-            soften(job->scores + first, length, job->weights + first);
-            pool_row(job->items + first * job->size, job->weights + first, length,
-                     job->pooled + row * job->size, job->size);
-        }
+    for (int64_t row = layout->shares[share]; row < layout->shares[share + 1]; row++) {
+        const int64_t first = layout->starts[row], length = layout->starts[row + 1] - first;
+        soften(job->scores + first, length, job->weights + first);
+        pool_row(job->items + first * job->size, job->weights + first, length,
+                 job->pooled + row * job->size, job->size);
+    }
+}
+
+static int pool(struct pooling *job)
+{
+    for (int64_t task; (task = take_task(&job->next_task)) < job->layout.share_count;)
+        pool_share(job, task);
     return DONE;
 }
 
@@ -71,10 +77,10 @@ static void pool_row_back(const struct pooling *job, int64_t row)
     const float *gradient = job->pooled_gradient + row * job->size;
     float mean = 0;
     for (int64_t t = first; t < end; t++) {
-        float to_weight = item_back(job->items + t * job->size, gradient, job->weights[t],
-                                    job->items_gradient + t * job->size, job->size);
-        if (job->weights_gradient)
-            to_weight += job->weights_gradient[t];
+        const float to_weight =
+            job->weights_gradient[t] + item_back(job->items + t * job->size, gradient,
+                                                 job->weights[t],
+                                                 job->items_gradient + t * job->size, job->size);
         job->scores_gradient[t] = to_weight;
         mean += job->weights[t] * to_weight;
     }
@@ -82,11 +88,15 @@ static void pool_row_back(const struct pooling *job, int64_t row)
         job->scores_gradient[t] = job->weights[t] * (job->scores_gradient[t] - mean);
 }
 
+static void pool_share_back(const struct pooling *job, int64_t share)
+{
+    for (int64_t row = job->layout.shares[share]; row < job->layout.shares[share + 1]; row++)
+        pool_row_back(job, row);
+}
+
 static int pool_back(struct pooling *job)
 {
-    const struct layout *layout = &job->layout;
-    for (int64_t task; (task = take_task(&job->next_task)) < layout->share_count;)
-        for (int64_t row = layout->shares[task]; row < layout->shares[task + 1]; row++)
-            pool_row_back(job, row);
+    for (int64_t task; (task = take_task(&job->next_task)) < job->layout.share_count;)
+        pool_share_back(job, task);
     return DONE;
 }

@@ -39,7 +39,7 @@ def recur(
     """
     _check_shapes(cell, projected, index, rows, (weights, biases))
     _check_kind(projected, weights, biases, rows.lengths, *([] if index is None else [index]))
-    from .triton_plan import Job, cut_for
+    from .triton_plan import Job, cut_for, room_on
     from .triton_recurrent import Recurrence
 
     directions, _, size = weights.shape
@@ -54,9 +54,17 @@ def recur(
         order=torch.argsort(rows.lengths, descending=True),
         lengths=rows.lengths.contiguous(),
         offsets=rows.offsets,
-        cut=cut_for(size, row_count=len(rows) * directions, dtype=projected.dtype),
+        cut=cut_for(
+            cell,
+            size,
+            row_count=len(rows) * directions,
+            dtype=projected.dtype,
+            room=room_on(projected.device),
+        ),
     )
-    return Recurrence.apply(*(tensor.contiguous() for tensor in tensors), job)
+    # Triton launches on the current device, whatever device its tensors are on.
+    with torch.cuda.device_of(projected):
+        return Recurrence.apply(*(tensor.contiguous() for tensor in tensors), job)
 
 
 def attend_rows(scores: Tensor, values: Tensor, rows: Ragged) -> tuple[Tensor, Tensor]:
@@ -73,7 +81,10 @@ def attend_rows(scores: Tensor, values: Tensor, rows: Ragged) -> tuple[Tensor, T
     _check_kind(scores, values, rows.lengths)
     from .triton_attention import Attention
 
-    return Attention.apply(scores.contiguous(), values.contiguous(), rows.lengths, rows.offsets)
+    with torch.cuda.device_of(values):
+        return Attention.apply(
+            scores.contiguous(), values.contiguous(), rows.lengths.contiguous(), rows.offsets
+        )
 
 
 def available(cell: str, projected: Tensor) -> bool:

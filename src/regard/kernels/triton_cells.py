@@ -8,7 +8,8 @@ Gate gradients come in blocks, of which the last ``gates`` belong to the recurre
 """
 
 # A kernel is typed by its arguments when it is compiled, so the checker has nothing to hold on to.
-# mypy: disallow-untyped-defs=False, disallow-untyped-decorators=False
+# mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False
+# mypy: disallow-untyped-decorators=False
 
 import triton
 import triton.language as tl

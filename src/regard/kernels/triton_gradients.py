@@ -17,6 +17,8 @@ _CHUNK = 64
 _CHUNKS_FROM = 1 << 15
 # Programs that keep a large GPU busy.
 _PROGRAMS = 264
+_OUTER = {"ITEMS": 32, "TALL": 128, "WIDE": 64, "num_warps": 8, "num_stages": 2}
+_GATHER = {"ITEMS": 16, "TILE": 256, "num_warps": 4}
 
 
 def sum_by_source(job: Job, gates: Tensor, distinct_count: int) -> Tensor:
@@ -35,10 +37,10 @@ def sum_by_source(job: Job, gates: Tensor, distinct_count: int) -> Tensor:
             chunk_sum[(chunk_count, triton.cdiv(pitch, 128))](
                 gates, order, sources, chunks, PITCH=pitch, CHUNK=_CHUNK, TILE=128
             )
-    gather_sum[(distinct_count, triton.cdiv(pitch, 256))](
+    gather_sum[(distinct_count, triton.cdiv(pitch, _GATHER["TILE"]))](
         gates, order, bounds, chunks, result,
         BLOCKS=blocks, GATES=gate_count, SHIFT=SHIFT[job.cell], SIZE=job.size,
-        DIRECTIONS=job.directions, CHUNK=_CHUNK, ITEMS=16, TILE=256,
+        DIRECTIONS=job.directions, CHUNK=_CHUNK, **_GATHER,
     )  # fmt: skip
     return result
 
@@ -49,15 +51,15 @@ def sum_products(
     """The gradients of the recurrent weights and biases, in the weights' type."""
     blocks = BLOCKS[job.cell]
     columns = job.size * blocks
-    tall, wide = 128 if columns > 64 else 64, 64
+    tall, wide = _OUTER["TALL"], _OUTER["WIDE"]
     tiles = (job.directions * triton.cdiv(columns, tall), triton.cdiv(job.size, wide))
     shares = max(1, min(_PROGRAMS // (tiles[0] * tiles[1]), triton.cdiv(len(out), 256)))
     share = triton.cdiv(len(out), shares)
     partials = torch.empty(shares, job.directions, columns, job.size + 1, device=out.device)
     outer_sum[(shares, *tiles)](
         gates, out, firsts, partials, len(out), share,
-        BLOCKS=blocks, SIZE=job.size, DIRECTIONS=job.directions, ITEMS=32, TALL=tall, WIDE=wide,
-        PRECISION=job.cut.precision, num_stages=2,
+        BLOCKS=blocks, SIZE=job.size, DIRECTIONS=job.directions, PRECISION=job.cut.precision,
+        **_OUTER,
     )  # fmt: skip
     weights_gradient = torch.empty_like(weights)
     biases_gradient = weights.new_empty(weights.shape[:2])

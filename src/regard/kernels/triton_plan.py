@@ -10,7 +10,7 @@ from torch import Tensor
 
 from .triton_cells import product
 
-__all__ = ["BLOCKS", "GATES", "SHIFT", "Cut", "Job", "cut_for", "interpreted"]
+__all__ = ["BLOCKS", "GATES", "SHIFT", "Cut", "Job", "cut_for", "interpreted", "room_on"]
 
 GATES = {"rnn": 1, "gru": 3, "lstm": 4}
 BLOCKS = {"rnn": 1, "gru": 4, "lstm": 4}
@@ -76,15 +76,25 @@ def interpreted() -> bool:
     return not isinstance(product, triton.JITFunction)
 
 
-def cut_for(size: int, *, row_count: int, dtype: torch.dtype) -> Cut:
+def room_on(device: torch.device) -> int:
+    """How many bytes of shared memory one program may have."""
+    if device.type != "cuda":
+        return 1 << 20
+    # The driver keeps one kilobyte of a multiprocessor's memory for itself.
+    return torch.cuda.get_device_properties(device).shared_memory_per_multiprocessor - 1024
+
+
+def cut_for(cell: str, size: int, *, row_count: int, dtype: torch.dtype, room: int) -> Cut:
     """Choose how to cut the work; ``row_count`` counts a row once per direction."""
     exact = dtype == torch.float32
     # Three tf32 products make one that is as good as fp32's own; bf16 operands need no choice.
     precision = "emulated" if interpreted() else "tf32x3" if exact else "tf32"
     width = max(16, triton.next_power_of_2(size))
-    if width <= (64 if exact else 128):
+    # An exact weight takes two tf32 numbers of four bytes; some more is for tiles on their way.
+    weight_bytes = GATES[cell] * width * width * (8 if exact else 2)
+    if width <= (64 if exact else 128) and weight_bytes + 16384 <= room:
         return Cut(True, 16, width, 4 if exact else 8, 1, precision)
-    if not exact:
+    if not exact and room >= 140_000:
         return Cut(False, 16, 128, 8, 2, precision)
     # Few programs are quickest with many warps each, many programs with few.
     if row_count < 8192:

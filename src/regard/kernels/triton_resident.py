@@ -5,7 +5,8 @@ from memory was asked for one step earlier (the index two), so that no step wait
 """
 
 # A kernel is typed by its arguments when it is compiled, so the checker has nothing to hold on to.
-# mypy: disallow-untyped-defs=False, disallow-untyped-decorators=False
+# mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False
+# mypy: disallow-untyped-decorators=False
 
 import triton
 import triton.language as tl

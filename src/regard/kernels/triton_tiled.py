@@ -6,7 +6,8 @@ with a barrier between: h through ``out``, and its exact fp32 value through ``st
 """
 
 # A kernel is typed by its arguments when it is compiled, so the checker has nothing to hold on to.
-# mypy: disallow-untyped-defs=False, disallow-untyped-decorators=False
+# mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False
+# mypy: disallow-untyped-decorators=False
 
 import triton
 import triton.language as tl

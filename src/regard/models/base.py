@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import Field, dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, runtime_checkable
 
 import torch
@@ -91,6 +91,7 @@ class ModelConfig(Protocol):
     """Settings that build a model: a frozen, flat dataclass, checked in ``__post_init__``."""
 
     name: ClassVar[str]
+    __dataclass_fields__: ClassVar[dict[str, Field[object]]]  # what makes it a dataclass
 
     def build(self, *, vocab_size: int, label_count: int) -> Model:
         """Make the network, with fresh weights drawn from torch's seed."""

@@ -32,9 +32,9 @@ class ReaderConfig:
     hops: int = 4  # attentions side by side, for structured pooling
     penalty: float = 1.0  # what their overlap costs
 
-    word_dropout: float = 0.0  # words read as unknown
-    vector_dropout: float = 0.0  # of the vector of each distinct word of a batch
-    state_dropout: float = 0.0  # between layers, and of every pooled vector
+    word_dropout: float = 0.1  # words read as unknown
+    vector_dropout: float = 0.5  # of the vector of each distinct word of a batch
+    state_dropout: float = 0.3  # between layers, and of every pooled vector
 
     def __post_init__(self) -> None:
         for name in ("embedding_size", "hidden_size", "attention_size", "layers", "hops"):

@@ -200,7 +200,7 @@ class _Inputs:
             made[:, :, block] = given[:, :, gate]
         for block, gate in enumerate(cell.recurrent, start=cell.blocks - gates):
             made[:, :, block] += biases[:, gate]
-        return made.view(rows.shape[0], -1)
+        return made.view(rows.shape[0], cell.blocks * given.shape[3])
 
 
 def _reordered(weights: Tensor, order: Sequence[int], hidden: int) -> Tensor:
@@ -244,4 +244,4 @@ class _Sums:
         rows = self.rows.view(-1, directions, len(inputs), hidden)[:, :, inputs]
         weights = _reordered(self.matrix, recurrent, hidden)
         biases = _reordered(self.biases, recurrent, hidden)
-        return rows.view(rows.shape[0], -1), weights, biases
+        return rows.flatten(1), weights, biases

@@ -6,6 +6,7 @@ shares' gradients add up to that of the whole batch, however unequal the shares 
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -53,6 +54,10 @@ def join_team(device: torch.device) -> Iterator[Team]:
         return
     if device.type == "cuda":
         torch.cuda.set_device(device)
+    # The first optimizer imports this module, and its default arguments keep the group of that
+    # moment for ever: imported now they keep none. A group that outlives its end has threads that
+    # can abort the process on its way out.
+    importlib.import_module("torch.distributed.nn.functional")
     dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
     try:
         yield Processes(device)

@@ -28,17 +28,17 @@ Precision = Literal["float32", "float64", "bfloat16"]
 class TrainingConfig:
     """How to train; how large the network is belongs to the model's settings."""
 
-    epochs: int = 10
+    epochs: int = 8
     batch_size: int = 64  # documents in a step
     batch_tokens: int = 65536  # tokens in a step at most, to bound memory
     optimizer: OptimizerName = "adam"
-    learning_rate: float = 1e-3
+    learning_rate: float = 2e-3
     momentum: float = 0.9  # of sgd; how long Adam remembers a gradient
     weight_decay: float = 0.0
-    schedule: ScheduleName = "constant"
+    schedule: ScheduleName = "linear"
     warmup: float = 0.0  # below one a share of all steps, else steps
     clip: float | None = 1.0  # the gradient's norm at most
-    patience: int | None = 3  # epochs without progress before stopping; none: never
+    patience: int | None = 2  # epochs without progress before stopping; none: never
     min_delta: float = 0.0  # a smaller gain is no progress
     monitor: Monitor = "loss"  # what progress is measured by, on the validation data
     class_weights: ClassWeights = "none"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from rich.cells import cell_len, chop_cells
+from rich.cells import cell_len
 
 __all__ = ["Styled", "broken"]
 
@@ -91,7 +91,7 @@ def _chopped(
     row: list[Styled[S]] = []
     used = 0.0
     for part in unit:
-        for letters in chop_cells(part.text, 1):
+        for letters in _letters(part.text):
             size = measure(letters)
             if row and used + size > width:
                 yield row
@@ -99,3 +99,14 @@ def _chopped(
             row.append(Styled(letters, part.style))
             used += size
     yield row
+
+
+def _letters(text: str) -> list[str]:
+    """The letters of a word, each with the accents and joiners that follow it."""
+    found: list[str] = []
+    for letter in text:
+        if found and not cell_len(letter):
+            found[-1] += letter
+        else:
+            found.append(letter)
+    return found

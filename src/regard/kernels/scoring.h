@@ -1,0 +1,180 @@
+/* The scores of attention to the context, query . tanh(matrix item + bias), and the way back. */
+
+/* mixed = tanh(matrix item + bias) for up to BLOCK_ROWS items that lie end to end. */
+static void mix_items(const struct scoring *job, const float *items, int64_t count, float *mixed)
+{
+    const int64_t size = job->pooling.size;
+    const float *left[BLOCK_ROWS];
+    for (int64_t i = 0; i < BLOCK_ROWS; i++)
+        left[i] = items + (i < count ? i : 0) * size;
+    const struct span span = {0, 0, size};
+    const struct product product = {
+        .left = left,
+        .left_step = 1,
+        .right = job->matrix,
+        .right_step = job->attention_step,
+        .spans = &span,
+        .span_count = 1,
+        .start = job->bias,
+        .start_step = 0,
+        .result = mixed,
+        .result_step = job->attention_step,
+    };
+    multiply(&product, count, job->attention_size);
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t at = 0; at < job->attention_size; at += WIDTH) {
+            float *place = mixed + i * job->attention_step + at;
+            store(place, tanh_of(load(place)));
+        }
+}
+
+INLINE float score_of(const struct scoring *job, const float *mixed)
+{
+    vector score = {0};
+    for (int64_t at = 0; at < job->attention_size; at += WIDTH)
+        score += load(job->query + at) * load(mixed + at);
+    return sum_lanes(score);
+}
+
+/* The scores of all items of a share, which lie end to end. */
+static void score_share(const struct scoring *job, int64_t share, float *block)
+{
+    const struct layout *layout = &job->pooling.layout;
+    const int64_t step = job->attention_step, end = layout->starts[layout->shares[share + 1]];
+    for (int64_t item = layout->starts[layout->shares[share]]; item < end; item += BLOCK_ROWS) {
+        const int64_t count = end - item < BLOCK_ROWS ? end - item : BLOCK_ROWS;
+        mix_items(job, job->pooling.items + item * job->pooling.size, count, block);
+        for (int64_t i = 0; i < count; i++)
+            job->pooling.scores[item + i] = score_of(job, block + i * step);
+        if (job->mixed)
+            memcpy(job->mixed + item * step, block, sizeof(float) * count * step);
+    }
+}
+
+static int pool_context(struct scoring *job)
+{
+    float *block = allocate(BLOCK_ROWS * job->attention_step);
+    if (!block)
+        return OUT_OF_MEMORY;
+    for (int64_t task; (task = take_task(&job->next_task)) < job->pooling.layout.share_count;) {
+        score_share(job, task, block);
+        pool_share(&job->pooling, task);
+    }
+    free(block);
+    return DONE;
+}
+
+/* Items that are taken back together, and what a thread needs for them. */
+#define CHUNK 64
+struct chunk {
+    int64_t first, count; /* which items */
+    float *gradient;      /* (CHUNK, attention_step), before the tanh */
+    float *block;         /* (BLOCK_ROWS, size_step) */
+    const float *zeros;   /* (size_step) */
+    float *matrix_sum, *bias_sum, *query_sum;
+};
+
+static void mixed_back(const struct scoring *job, const struct chunk *chunk)
+{
+    for (int64_t i = 0; i < chunk->count; i++) {
+        const float *mixed = job->mixed + (chunk->first + i) * job->attention_step;
+        const float score = job->pooling.scores_gradient[chunk->first + i];
+        float *gradient = chunk->gradient + i * job->attention_step;
+        for (int64_t at = 0; at < job->attention_size; at += WIDTH) {
+            const vector m = load(mixed + at);
+            const vector g = score * load(job->query + at) * (1.0f - m * m);
+            store(gradient + at, g);
+            store(chunk->bias_sum + at, load(chunk->bias_sum + at) + g);
+            store(chunk->query_sum + at, load(chunk->query_sum + at) + score * m);
+        }
+    }
+}
+
+/* matrix_sum += items, transposed * gradient */
+static void matrix_back(const struct scoring *job, const struct chunk *chunk)
+{
+    const int64_t size = job->pooling.size;
+    const float *items = job->pooling.items + chunk->first * size;
+    const struct span span = {0, 0, chunk->count};
+    for (int64_t row = 0; row < size; row += BLOCK_ROWS) {
+        const int64_t rows = size - row < BLOCK_ROWS ? size - row : BLOCK_ROWS;
+        const float *left[BLOCK_ROWS];
+        for (int64_t i = 0; i < BLOCK_ROWS; i++)
+            left[i] = items + row + (i < rows ? i : 0);
+        const struct product product = {
+            .left = left,
+            .left_step = size,
+            .right = chunk->gradient,
+            .right_step = job->attention_step,
+            .spans = &span,
+            .span_count = 1,
+            .start = chunk->matrix_sum + row * job->attention_step,
+            .start_step = job->attention_step,
+            .result = chunk->matrix_sum + row * job->attention_step,
+            .result_step = job->attention_step,
+        };
+        multiply(&product, rows, job->attention_size);
+    }
+}
+
+/* items_gradient += gradient * matrix */
+static void items_back(const struct scoring *job, const struct chunk *chunk)
+{
+    const int64_t size = job->pooling.size;
+    const struct span span = {0, 0, job->attention_size};
+    for (int64_t first = 0; first < chunk->count; first += BLOCK_ROWS) {
+        const int64_t left_over = chunk->count - first;
+        const int64_t rows = left_over < BLOCK_ROWS ? left_over : BLOCK_ROWS;
+        const float *left[BLOCK_ROWS];
+        for (int64_t i = 0; i < BLOCK_ROWS; i++)
+            left[i] = chunk->gradient + (first + (i < rows ? i : 0)) * job->attention_step;
+        const struct product product = {
+            .left = left,
+            .left_step = 1,
+            .right = job->matrix_back,
+            .right_step = job->size_step,
+            .spans = &span,
+            .span_count = 1,
+            .start = chunk->zeros,
+            .start_step = 0,
+            .result = chunk->block,
+            .result_step = job->size_step,
+        };
+        multiply(&product, rows, size);
+        float *gradient = job->pooling.items_gradient + (chunk->first + first) * size;
+        for (int64_t i = 0; i < rows; i++)
+            add_row(gradient + i * size, chunk->block + i * job->size_step, size);
+    }
+}
+
+static void share_back(const struct scoring *job, int64_t share, struct chunk *chunk)
+{
+    const struct layout *layout = &job->pooling.layout;
+    const int64_t rows = round_up(job->pooling.size);
+    chunk->matrix_sum = job->sums + share * (rows + 2) * job->attention_step;
+    chunk->bias_sum = chunk->matrix_sum + rows * job->attention_step;
+    chunk->query_sum = chunk->bias_sum + job->attention_step;
+    pool_share_back(&job->pooling, share);
+    const int64_t end = layout->starts[layout->shares[share + 1]];
+    chunk->first = layout->starts[layout->shares[share]];
+    for (; chunk->first < end; chunk->first += CHUNK) {
+        chunk->count = end - chunk->first < CHUNK ? end - chunk->first : CHUNK;
+        mixed_back(job, chunk);
+        matrix_back(job, chunk);
+        items_back(job, chunk);
+    }
+}
+
+static int pool_context_back(struct scoring *job)
+{
+    const int64_t block = BLOCK_ROWS * job->size_step;
+    float *buffer = allocate_zeros(job->size_step + block + CHUNK * job->attention_step);
+    if (!buffer)
+        return OUT_OF_MEMORY;
+    struct chunk chunk = {.zeros = buffer, .block = buffer + job->size_step};
+    chunk.gradient = chunk.block + block;
+    for (int64_t task; (task = take_task(&job->next_task)) < job->pooling.layout.share_count;)
+        share_back(job, task, &chunk);
+    free(buffer);
+    return DONE;
+}

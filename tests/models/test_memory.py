@@ -1,0 +1,48 @@
+"""One document of 200,000 words, with a sentence of 2,000, through a training step."""
+
+import subprocess
+import sys
+
+import pytest
+
+STEP = """
+import resource, sys
+import torch
+from regard.data.batch import Batch
+from regard.models import FlatConfig, HANConfig
+from regard.ragged import Ragged
+
+torch.set_num_threads(1)
+torch.manual_seed(0)
+model = {config}.build(vocab_size=30_000, label_count=2)
+lengths = torch.full((9_901,), 20)
+lengths[7] = 2_000
+ids = torch.randint(0, 30_000, (int(lengths.sum()),))
+output = model(Batch(Ragged(ids, lengths), torch.tensor([len(lengths)])))
+torch.nn.functional.cross_entropy(output.logits, torch.tensor([1])).backward()
+assert all(torch.isfinite(parameter.grad).all() for parameter in model.parameters())
+print(len(ids), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+"""
+
+
+def peak(config):
+    """The words of the document, and the most memory that a step over them needed, in bytes."""
+    done = subprocess.run(
+        [sys.executable, "-c", STEP.format(config=config)], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    words, memory = map(int, done.stdout.split())
+    return words, memory
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is counted in other units elsewhere")
+class TestALargeDocument:
+    def test_trains_within_a_gigabyte_and_a_half(self):
+        words, memory = peak("HANConfig()")
+        assert words == 200_000
+        assert memory < 1.5e9
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("config", ["HANConfig(reading='flow')", "FlatConfig(cell='lstm')"])
+    def test_is_read_in_one_go_within_a_gigabyte_and_a_half(self, config):
+        assert peak(config)[1] < 1.5e9

@@ -1,0 +1,52 @@
+import math
+
+import pytest
+import torch
+
+from regard.nn.positions import causal_mask, causal_rows, row_positions, sinusoids
+from regard.nn.rows import row_softmax
+from regard.ragged import Ragged
+
+
+def rows_of(*lengths):
+    return Ragged(torch.zeros(sum(lengths)), torch.tensor(lengths, dtype=torch.int64))
+
+
+def test_items_are_numbered_from_the_start_of_their_row():
+    assert row_positions(rows_of(3, 0, 2)).tolist() == [0, 1, 2, 0, 1]
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 6])
+def test_sinusoids_equal_their_formula(size):
+    places = torch.tensor([0, 1, 7, 100_000])
+    found = sinusoids(places, size)
+    half = (size + 1) // 2
+    for row, place in enumerate(places.tolist()):
+        angles = [place * 10_000 ** (-2 * pair / size) for pair in range(half)]
+        wanted = [math.sin(a) for a in angles] + [math.cos(a) for a in angles]
+        torch.testing.assert_close(found[row], torch.tensor(wanted[:size]), atol=1e-6, rtol=0)
+
+
+def test_no_item_attends_to_a_later_one():
+    """001-09: the upper triangle gets exactly no attention."""
+    mask = causal_mask(5)
+    weights = torch.softmax(torch.randn(5, 5).masked_fill(~mask, -math.inf), 1)
+    assert not weights.triu(1).any()
+    torch.testing.assert_close(weights.sum(1), torch.ones(5))
+
+
+def test_causal_rows_are_the_mask_without_its_other_half():
+    """001-09: every item sees itself and those before it, in its own row only."""
+    seen = causal_rows(rows_of(3, 0, 2))
+    assert [row.tolist() for row in seen.rows()] == [[0], [0, 1], [0, 1, 2], [3], [3, 4]]
+    scores = torch.randn(3, 3)
+    dense = torch.softmax(scores.masked_fill(~causal_mask(3), -math.inf), 1)
+    rows = causal_rows(rows_of(3))
+    picked = scores[rows.row_ids, rows.values]
+    found = row_softmax(rows.with_values(picked)).values
+    torch.testing.assert_close(found, dense[causal_mask(3)])
+
+
+def test_causal_rows_of_nothing_are_nothing():
+    assert len(causal_rows(rows_of())) == 0
+    assert len(causal_rows(rows_of(0))) == 0
