@@ -70,7 +70,7 @@ def run(seed: int, options: argparse.Namespace) -> dict[str, float]:
                 name: report[name]
                 for name in ("accuracy", "macro_f1", "expected_calibration_error")
             }
-            found["tfidf"] = report["baselines"][1]["accuracy"]
+            found |= {part["name"]: part["accuracy"] for part in report["baselines"]}
         found |= {"seed": seed, "seconds": round(seconds, 1), "best_epoch": facts["best_epoch"]}
         print(json.dumps(found), flush=True)
         return found

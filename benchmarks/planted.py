@@ -21,7 +21,8 @@ from pathlib import Path
 
 import pyarrow.parquet
 
-from regard import DocumentClassifier, HANConfig, TrainingConfig, tokenize
+from regard import tokenize
+from regard.cli.settings import classifier_from
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "imdb" / "train.parquet"
 
@@ -46,12 +47,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--documents", type=int, default=4000)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--set", action="append", default=[], dest="changes")
     parser.add_argument("--out", type=Path, default=None)
     options = parser.parse_args()
     if not DATA.exists():
         sys.exit(f"{DATA} is not here; this benchmark needs the IMDB reviews")
     sentences = real_sentences(3000)
-    runs = [run(seed, sentences, options.documents) for seed in options.seeds]
+    runs = [run(seed, sentences, options) for seed in options.seeds]
     for name in ("accuracy", "planted_first"):
         values = [entry[name] for entry in runs]
         print(f"{name}: mean {statistics.mean(values):.4f}, lowest {min(values):.4f}")
@@ -59,12 +61,13 @@ def main() -> None:
         options.out.write_text(json.dumps(runs, indent=2) + "\n")
 
 
-def run(seed: int, sentences: Sequence[str], count: int) -> dict[str, float]:
+def run(seed: int, sentences: Sequence[str], options: argparse.Namespace) -> dict[str, float]:
     """Train on planted documents and look where the model looked in others."""
     rng = random.Random(seed)
-    training = [document(rng, sentences, test=False) for _ in range(count)]
+    training = [document(rng, sentences, test=False) for _ in range(options.documents)]
     test = [document(rng, sentences, test=True) for _ in range(1000)]
-    classifier = DocumentClassifier(HANConfig(), training=TrainingConfig(seed=seed))
+    changes = [*options.changes, f"training.seed={seed}"]
+    classifier = classifier_from("han", changes, device="cpu")
     classifier.fit([text for text, _, _ in training], [label for _, label, _ in training])
     explanations = classifier.explain([text for text, _, _ in test])
     right = [
@@ -79,6 +82,7 @@ def run(seed: int, sentences: Sequence[str], count: int) -> dict[str, float]:
         "seed": seed,
         "accuracy": statistics.mean(right),
         "planted_first": statistics.mean(first),
+        "validation": classifier.history_.best.validation_accuracy,
         "epochs": len(classifier.history_.epochs),
         "seconds": round(classifier.history_.seconds, 1),
     }

@@ -146,7 +146,7 @@ class TestEveryModel:
 
     def test_weights_for_an_unknown_layer_are_refused(self, config):
         batch = batch_of(DOCUMENTS)
-        with pytest.raises(ConfigError, match="no attention 'wrd'.*did you mean 'word'"):
+        with pytest.raises(ConfigError, match=r"no attention 'wrd'.*did you mean 'word'"):
             built(config)(batch, {"wrd": torch.ones(3)})
         with pytest.raises(ConfigError, match="but 3 weights were given"):
             built(config)(batch, {"word": torch.ones(3)})

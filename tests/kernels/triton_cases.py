@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from regard.kernels import triton_gradients, triton_plan
 from regard.kernels.triton import attend_rows, recur
+from regard.kernels.triton_order import longest_first
 from regard.kernels.triton_plan import GATES, cut_for, interpreted, room_on
 from regard.ragged import Ragged
 
@@ -113,7 +114,7 @@ def test_rows_of_any_lengths_agree_with_the_layer(cell, shape):
 @pytest.mark.parametrize("cell", LAYERS)
 def test_sizes_over_one_tile_agree_with_the_layer(cell, dtype, monkeypatch):
     room = room_on(torch.device(DEVICE))
-    whole = cut_for(cell, 20, row_count=6, dtype=dtype, room=room)
+    whole = cut_for(cell, 20, many=False, dtype=dtype, room=room)
     tiles = replace(whole, resident=False, width=16)
     monkeypatch.setattr(triton_plan, "cut_for", lambda *_, **__: tiles)
     assert_agree(Case(cell, [2, 0, 3], 20), dtype)
@@ -126,8 +127,8 @@ def test_bf16_agrees_to_its_own_precision(cell):
 
 @pytest.mark.skipif(interpreted(), reason="too slow without a GPU")
 @pytest.mark.parametrize("dtype", TOLERANCE)
-@pytest.mark.parametrize("size", [16, 50, 64, 100, 128, 200, 256])
-@pytest.mark.parametrize("cell", LAYERS)
+@pytest.mark.parametrize("size", [50, 64, 128, 200])
+@pytest.mark.parametrize("cell", ["gru", "lstm"])
 def test_every_size_agrees_with_the_layer(cell, size, dtype):
     assert_agree(Case(cell, [9, 0, 1, 40] * 20, size), dtype)
 
@@ -140,6 +141,15 @@ def test_items_may_have_inputs_of_their_own(cell):
 @pytest.mark.parametrize("cell", LAYERS)
 def test_one_direction_agrees_with_the_layer(cell):
     assert_agree(Case(cell, SHAPES["mixed"], directions=1), torch.float32)
+
+
+def test_the_longest_rows_come_first():
+    torch.manual_seed(0)
+    lengths = torch.randint(0, 2000, (1500,), device=DEVICE)
+    order = longest_first(lengths)
+    assert torch.equal(order.sort().values, torch.arange(1500, device=DEVICE))
+    assert torch.equal(lengths[order], lengths.sort(descending=True).values)
+    assert longest_first(lengths[:0]).shape == (0,)
 
 
 def test_frequent_words_are_summed_in_chunks(monkeypatch):

@@ -1,9 +1,12 @@
 """One document of 200,000 words, with a sentence of 2,000, through a training step."""
 
+import os
 import subprocess
 import sys
 
 import pytest
+
+from regard.kernels.native import SWITCH
 
 STEP = """
 import resource, sys
@@ -25,10 +28,13 @@ print(len(ids), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
 """
 
 
-def peak(config):
+def peak(config, *, kernels):
     """The words of the document, and the most memory that a step over them needed, in bytes."""
     done = subprocess.run(
-        [sys.executable, "-c", STEP.format(config=config)], capture_output=True, text=True
+        [sys.executable, "-c", STEP.format(config=config)],
+        env=os.environ | ({} if kernels else {SWITCH: "0"}),
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr
     words, memory = map(int, done.stdout.split())
@@ -37,12 +43,14 @@ def peak(config):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is counted in other units elsewhere")
 class TestALargeDocument:
-    def test_trains_within_a_gigabyte_and_a_half(self):
-        words, memory = peak("HANConfig()")
+    @pytest.mark.parametrize("kernels", [True, False], ids=["kernels", "plain"])
+    def test_trains_within_a_gigabyte_and_a_half(self, kernels):
+        words, memory = peak("HANConfig()", kernels=kernels)
         assert words == 200_000
         assert memory < 1.5e9
 
     @pytest.mark.slow
+    @pytest.mark.parametrize("kernels", [True, False], ids=["kernels", "plain"])
     @pytest.mark.parametrize("config", ["HANConfig(reading='flow')", "FlatConfig(cell='lstm')"])
-    def test_is_read_in_one_go_within_a_gigabyte_and_a_half(self, config):
-        assert peak(config)[1] < 1.5e9
+    def test_is_read_in_one_go_within_a_gigabyte_and_a_half(self, config, kernels):
+        assert peak(config, kernels=kernels)[1] < 1.5e9

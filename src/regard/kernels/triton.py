@@ -39,6 +39,7 @@ def recur(
     """
     _check_shapes(cell, projected, index, rows, (weights, biases))
     _check_kind(projected, weights, biases, rows.lengths, *([] if index is None else [index]))
+    from .triton_order import longest_first
     from .triton_plan import Job, cut_for, room_on
     from .triton_recurrent import Recurrence
 
@@ -51,13 +52,13 @@ def recur(
         keep=torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors),
         index=None if index is None else index.contiguous(),
         # Rows of one program wait for its longest, so rows of like length go together.
-        order=torch.argsort(rows.lengths, descending=True),
+        order=longest_first(rows.lengths),
         lengths=rows.lengths.contiguous(),
         offsets=rows.offsets,
         cut=cut_for(
             cell,
             size,
-            row_count=len(rows) * directions,
+            many=len(rows) * directions > 8192,
             dtype=projected.dtype,
             room=room_on(projected.device),
         ),
@@ -73,7 +74,7 @@ def attend_rows(scores: Tensor, values: Tensor, rows: Ragged) -> tuple[Tensor, T
     ``scores`` is (items,), ``values`` (items, size). Gives the sums, (rows, size), zero for an
     empty row, and the weights, (items,), always in fp32 so that they sum to one.
     """
-    if scores.ndim != 1 or values.ndim != 2 or len(scores) != len(values):
+    if scores.ndim != 1 or values.ndim != 2 or scores.shape != values.shape[:1]:
         raise ValueError(
             "attention needs scores (items,) and values (items, size), "
             f"got {tuple(scores.shape)} and {tuple(values.shape)}"
@@ -143,7 +144,7 @@ def _check_shapes(
     wanted = (
         (directions, columns, size),
         (directions, columns),
-        (len(projected), directions * columns),
+        (projected.shape[0], directions * columns),
     )
     if found != wanted or directions not in (1, 2):
         raise ValueError(
@@ -154,9 +155,9 @@ def _check_shapes(
         raise ValueError(
             f"index must be int64 of shape (items,), got {index.dtype} {tuple(index.shape)}"
         )
-    item_count = len(projected) if index is None else len(index)
-    if len(rows.values) != item_count:
-        raise ValueError(f"rows of {len(rows.values)} items cannot lay out {item_count} items")
+    item_count = projected.shape[0] if index is None else index.shape[0]
+    if rows.values.shape[0] != item_count:
+        raise ValueError(f"rows of {rows.values.shape[0]} items cannot lay out {item_count} items")
 
 
 def _check_kind(first: Tensor, *others: Tensor) -> None:

@@ -31,10 +31,10 @@ class Attention(torch.autograd.Function):
     ) -> tuple[Tensor, Tensor]:
         """Give the sums, (rows, size), and the weights, (items,)."""
         size = values.shape[1]
-        pooled = torch.empty(len(lengths), size, device=values.device)
-        weights = torch.empty(len(scores), device=values.device)
-        attend[(len(lengths),)](
-            scores, values, lengths, offsets, pooled, weights, len(scores), size,
+        pooled = torch.empty(lengths.shape[0], size, device=values.device)
+        weights = torch.empty(scores.shape[0], device=values.device)
+        attend[(lengths.shape[0],)](
+            scores, values, lengths, offsets, pooled, weights, scores.shape[0], size,
             ITEMS=_ITEMS, TILE=_tile(size),
         )  # fmt: skip
         ctx.save_for_backward(values, weights, pooled, lengths, offsets)
@@ -58,9 +58,9 @@ class Attention(torch.autograd.Function):
         size = values.shape[1]
         score_gradient = torch.empty_like(weights, dtype=ctx.dtype)
         value_gradient = torch.empty_like(values)
-        attend_backward[(len(lengths),)](
+        attend_backward[(lengths.shape[0],)](
             pooled_gradient.contiguous(), weight_gradient, values, weights, pooled, lengths,
-            offsets, score_gradient, value_gradient, len(values), size,
+            offsets, score_gradient, value_gradient, values.shape[0], size,
             ITEMS=_ITEMS, TILE=_tile(size),
         )  # fmt: skip
         return score_gradient, value_gradient, None, None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import torch
@@ -53,7 +54,7 @@ class Job:
     @property
     def grid(self) -> tuple[int]:
         """How many programs there are."""
-        return (triton.cdiv(len(self.order), self.cut.rows) * self.directions,)
+        return (triton.cdiv(self.order.shape[0], self.cut.rows) * self.directions,)
 
     @property
     def constants(self) -> dict[str, int | str]:
@@ -84,8 +85,9 @@ def room_on(device: torch.device) -> int:
     return torch.cuda.get_device_properties(device).shared_memory_per_multiprocessor - 1024
 
 
-def cut_for(cell: str, size: int, *, row_count: int, dtype: torch.dtype, room: int) -> Cut:
-    """Choose how to cut the work; ``row_count`` counts a row once per direction."""
+@functools.cache
+def cut_for(cell: str, size: int, *, many: bool, dtype: torch.dtype, room: int) -> Cut:
+    """Choose how to cut the work; ``many`` says that programs will stand in a queue."""
     exact = dtype == torch.float32
     # Three tf32 products make one that is as good as fp32's own; bf16 operands need no choice.
     precision = "emulated" if interpreted() else "tf32x3" if exact else "tf32"
@@ -93,10 +95,8 @@ def cut_for(cell: str, size: int, *, row_count: int, dtype: torch.dtype, room: i
     # An exact weight takes two tf32 numbers of four bytes; some more is for tiles on their way.
     weight_bytes = GATES[cell] * width * width * (8 if exact else 2)
     if width <= (64 if exact else 128) and weight_bytes + 16384 <= room:
-        return Cut(True, 16, width, 4 if exact else 8, 1, precision)
-    if not exact and room >= 140_000:
-        return Cut(False, 16, 128, 8, 2, precision)
+        return Cut(True, 16, width, 8, 1, precision)
+    if not exact:
+        return Cut(False, 16, 64, 8, 3, precision)
     # Few programs are quickest with many warps each, many programs with few.
-    if row_count < 8192:
-        return Cut(False, 16, 64, 8, 2, precision)
-    return Cut(False, 16, 64, 4, 1, precision)
+    return Cut(False, 16, 64, 4, 1, precision) if many else Cut(False, 16, 64, 8, 2, precision)

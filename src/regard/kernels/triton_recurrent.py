@@ -30,7 +30,7 @@ class Recurrence(torch.autograd.Function):
         ctx: _Context, projected: Tensor, weights: Tensor, biases: Tensor, job: Job
     ) -> Tensor:
         """Take all steps in one launch."""
-        item_count = len(projected) if job.index is None else len(job.index)
+        item_count = projected.shape[0] if job.index is None else job.index.shape[0]
         units = job.directions * job.size
         out = projected.new_empty(item_count, units)
         kept = cells = None
@@ -39,7 +39,7 @@ class Recurrence(torch.autograd.Function):
         if job.keep and job.cell == "lstm":
             cells = torch.empty(item_count, units, device=out.device)
         inputs = (projected, job.index, *job.rows)
-        counts = (len(job.order), item_count, len(projected))
+        counts = (job.order.shape[0], item_count, projected.shape[0])
         if job.cut.resident:
             triton_resident.forward[job.grid](
                 *inputs, weights, biases, out, kept, cells, *counts, **job.constants
@@ -54,7 +54,7 @@ class Recurrence(torch.autograd.Function):
             ctx.save_for_backward(
                 out, out if kept is None else kept, out if cells is None else cells, weights
             )
-        ctx.job, ctx.distinct_count = job, len(projected)
+        ctx.job, ctx.distinct_count = job, projected.shape[0]
         return out
 
     @staticmethod
@@ -79,9 +79,9 @@ def _gate_gradients(
 ) -> tuple[Tensor, Tensor]:
     """Every item's gate gradients, and for each direction whether the item begins its row."""
     out, blocks = past[0], BLOCKS[job.cell]
-    gates = out.new_empty(len(out), blocks * out.shape[1])
-    firsts = torch.empty(len(out), job.directions, device=out.device, dtype=torch.int8)
-    counts = (len(job.order), len(out))
+    gates = out.new_empty(out.shape[0], blocks * out.shape[1])
+    firsts = torch.empty(out.shape[0], job.directions, device=out.device, dtype=torch.int8)
+    counts = (job.order.shape[0], out.shape[0])
     if job.cut.resident:
         triton_resident.backward[job.grid](
             gradient, *past, *job.rows, weights, gates, firsts, *counts,
@@ -106,4 +106,4 @@ def _by_unit(job: Job, weights: Tensor) -> Tensor:
 
 def _state(job: Job) -> Tensor:
     """Room for an fp32 h and c of every row, direction and unit, all zero."""
-    return torch.zeros(len(job.order), job.directions, 2, job.size, device=job.order.device)
+    return torch.zeros(job.order.shape[0], job.directions, 2, job.size, device=job.order.device)
