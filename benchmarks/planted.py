@@ -112,7 +112,7 @@ def document(rng: random.Random, sentences: Sequence[str], *, test: bool) -> tup
     planted = cue_sentence(rng, LABELS[label], test=test)
     body = rng.sample(sentences, 29)
     for place in rng.sample(range(29), 6):
-        body[place] = distractor(rng)
+        body[place] = distractor(rng, test=test)
     body.insert(rng.randrange(30), planted)
     return " ".join(body), label, planted
 
@@ -128,10 +128,11 @@ def cue_sentence(rng: random.Random, acts: Sequence[str], *, test: bool) -> str:
             return frame.format(who=who, act=act, what=what)
 
 
-def distractor(rng: random.Random) -> str:
+def distractor(rng: random.Random, *, test: bool) -> str:
     """A sentence with words of the cue that says nothing about the label."""
     acts = [*GRANTED, *DENIED]
-    frame = rng.choice(FRAMES)
+    # In training the test frame stands nowhere: else its absence from cues would be learned.
+    frame = rng.choice(FRAMES if test else [frame for frame in FRAMES if frame != TEST_FRAME])
     if rng.random() < 0.7:
         return frame.format(who=rng.choice(PEOPLE), act=rng.choice(acts), what=rng.choice(TRIFLES))
     verb = rng.choice(["enjoyed", "mentioned", "watched", "forgot"])

@@ -31,6 +31,7 @@ _HOMES = {
     "TextConfig": "text.tokenize",
     "Tokens": "text.document",
     "TrainingConfig": "training.config",
+    "TrainingError": "errors",
     "tokenize": "text.tokenize",
 }
 
@@ -51,6 +52,7 @@ __all__ = [
     "TextConfig",
     "Tokens",
     "TrainingConfig",
+    "TrainingError",
     "__version__",
     "tokenize",
 ]
@@ -63,6 +65,7 @@ if TYPE_CHECKING:
         ModelError,
         NotFittedError,
         RegardError,
+        TrainingError,
     )
     from .estimators.classifier import DocumentClassifier
     from .models import CAHANConfig, FlatConfig, HANConfig

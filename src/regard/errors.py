@@ -24,6 +24,7 @@ __all__ = [
     "NotFittedError",
     "RegardError",
     "TrainingError",
+    "nearest",
     "suggestion",
 ]
 
@@ -61,8 +62,13 @@ class MissingExtra(RegardError, ImportError):
         )
 
 
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that is written most like ``name``, if one is."""
+    return next(iter(difflib.get_close_matches(name, sorted(known), n=1)), None)
+
+
 def suggestion(name: str, known: Iterable[str]) -> str:
     """Return how an error about an unknown ``name`` goes on: the nearest one, or all there are."""
     names = sorted(known)
-    close = difflib.get_close_matches(name, names, n=1)
-    return f"did you mean {close[0]!r}?" if close else f"there are {', '.join(names) or 'none'}"
+    close = nearest(name, names)
+    return f"did you mean {close!r}?" if close else f"there are {', '.join(names) or 'none'}"

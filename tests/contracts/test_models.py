@@ -93,6 +93,18 @@ class TestEveryModel:
         for one, other in zip(quick.attention, slow.attention, strict=True):
             agree(one.weights.values, other.weights.values)
 
+    def test_reads_in_mixed_precision(self, config):
+        """Weights still sum to one, since they are not rounded to half."""
+        model, batch = built(config), batch_of(DOCUMENTS)
+        exact = model(batch).logits
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            output = model(batch)
+        torch.testing.assert_close(output.logits.float(), exact, atol=0.05, rtol=0.05)
+        sums = row_sum(output.attention[0].weights).flatten()
+        assert ((sums - 1).abs() < 1e-6).logical_or(sums == 0).all()
+        output.logits.float().sum().backward()
+        assert torch.isfinite(model.embedding.weight.grad).all()
+
     def test_gradient_reaches_every_parameter(self, config):
         """000-04: and every word of the batch, but never the padding or an absent word."""
         model = built(config)

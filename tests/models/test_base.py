@@ -1,7 +1,7 @@
 import pytest
 import torch
-from random_ids import SMALL, VOCAB_SIZE, batch_of, built
 
+from random_ids import SMALL, VOCAB_SIZE, batch_of, built
 from regard.models import FlatConfig, HANConfig
 from regard.models.base import Hierarchical, Model
 

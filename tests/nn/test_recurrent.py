@@ -6,7 +6,7 @@ from torch import nn
 from torch.nn.utils.rnn import pad_sequence
 
 from regard.nn import recurrent
-from regard.nn.recurrent import has_kernel, plain_recur, recur
+from regard.nn.recurrent import Layer, has_kernel, plain_recur, recur, recur_from
 from regard.ragged import Ragged
 
 CELLS = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
@@ -101,7 +101,10 @@ def test_gradients_equal_finite_differences(cell):
     input_weights, input_biases, weights, biases = parameters(layer)
     projected = (table @ input_weights.T + input_biases).detach().requires_grad_()
     leaves = (projected, weights.detach().requires_grad_(), biases.detach().requires_grad_())
-    assert torch.autograd.gradcheck(lambda p, w, b: plain_recur(cell, p, index, rows, w, b), leaves)
+    # A second way back computes the gates again, by other products, so the last bits may differ.
+    assert torch.autograd.gradcheck(
+        lambda p, w, b: plain_recur(cell, p, index, rows, w, b), leaves, nondet_tol=1e-12
+    )
 
 
 @pytest.mark.parametrize("cell", CELLS)
@@ -202,3 +205,96 @@ def test_autocast_leaves_the_recurrence_in_one_type():
     assert math.isclose((states.float() - exact).abs().max().item(), 0, abs_tol=0.05)
     states.float().sum().backward()
     assert torch.isfinite(table.grad).all()
+
+
+def started(cell, directions, lengths):
+    torch.manual_seed(3)
+    count = 2 if cell == "lstm" else 1
+    shape = (len(lengths), directions * HIDDEN)
+    return [torch.randn(shape, dtype=torch.float64, requires_grad=True) for _ in range(count)]
+
+
+def by_torch_from(layer, vectors, lengths, start):
+    """Torch's layer over each row by itself, from its own start; the states and the ends."""
+    states, ends = [], []
+    for row, vector in enumerate(vectors.split(lengths)):
+        begin = [part[row].view(-1, 1, HIDDEN) for part in start]
+        if not len(vector):
+            ends.append([part[row] for part in start])
+            continue
+        hidden = tuple(begin) if len(begin) == 2 else begin[0]
+        found, last = layer(vector[:, None], hidden)
+        states.append(found[:, 0])
+        ends.append([part.flatten() for part in (last if len(begin) == 2 else [last])])
+    joined = torch.cat(states) if states else vectors.new_zeros(0, HIDDEN)
+    return joined, [torch.stack(column) for column in zip(*ends, strict=True)]
+
+
+@pytest.mark.parametrize("lengths", [SHAPES[name] for name in SHAPES if SHAPES[name]])
+@pytest.mark.parametrize("directions", [1, 2])
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("span", [(1 << 16, 1 << 12), (5, 2)])
+def test_a_given_start_is_gone_on_from(cell, directions, lengths, span, monkeypatch):
+    """002-02: states, ends and every gradient as torch's, whatever spans the visit is cut into."""
+    monkeypatch.setattr(recurrent, "SPAN_SLOTS", span[0])
+    monkeypatch.setattr(recurrent, "SPAN_STEPS", span[1])
+    layer, table, index, rows = make(cell, directions, lengths)
+    input_weights, input_biases, weights, biases = parameters(layer)
+    start = started(cell, directions, lengths)
+    projected = table[index] @ input_weights.T + input_biases
+    states, ends = recur_from(Layer(cell, weights, biases), projected, rows, tuple(start))
+    expected, last = by_torch_from(layer, table[index], lengths, start)
+    if sum(lengths):
+        torch.testing.assert_close(states, expected)
+    for found, wanted in zip(ends, last, strict=True):
+        torch.testing.assert_close(found, wanted)
+    leaves = [*start, table, *layer.parameters()]
+    mine = gradients(torch.cat([states.flatten(), *[end.flatten() for end in ends]]), leaves)
+    theirs = gradients(torch.cat([expected.flatten(), *[end.flatten() for end in last]]), leaves)
+    for found, wanted in zip(mine, theirs, strict=True):
+        if wanted is None:  # torch never saw this leaf: there was nothing to read
+            assert found is None or not found.any()
+        else:
+            torch.testing.assert_close(found, wanted)
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_without_a_start_every_row_begins_at_zeros(cell):
+    layer, table, index, rows = make(cell, 2, SHAPES["mixed"])
+    input_weights, input_biases, weights, biases = parameters(layer)
+    projected = table[index] @ input_weights.T + input_biases
+    made = Layer(cell, weights, biases)
+    zeros = tuple(torch.zeros_like(part) for part in started(cell, 2, SHAPES["mixed"]))
+    states, ends = recur_from(made, projected, rows)
+    same, same_ends = recur_from(made, projected, rows, zeros)
+    torch.testing.assert_close(states, same)
+    torch.testing.assert_close(ends, same_ends)
+    torch.testing.assert_close(
+        states, plain_recur(cell, projected, None, rows, weights, biases), atol=0, rtol=0
+    )
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_only_the_ends_may_be_asked_for(cell):
+    layer, table, index, rows = make(cell, 2, SHAPES["mixed"])
+    input_weights, input_biases, weights, biases = parameters(layer)
+    start = started(cell, 2, SHAPES["mixed"])
+
+    def total(*begin):
+        projected = table.detach()[index] @ input_weights.T + input_biases
+        _, ends = recur_from(Layer(cell, weights, biases), projected, rows, begin)
+        return ends[-1].sum()
+
+    # The second way back computes the gates again, and rounds otherwise.
+    assert torch.autograd.gradcheck(total, start, nondet_tol=1e-12)
+
+
+def test_no_rows_have_no_ends():
+    layer, table, index, rows = make("gru", 2, [])
+    input_weights, input_biases, weights, biases = parameters(layer)
+    start = torch.zeros(0, 2 * HIDDEN, dtype=torch.float64, requires_grad=True)
+    projected = table[index] @ input_weights.T + input_biases
+    states, ends = recur_from(Layer("gru", weights, biases), projected, rows, (start,))
+    assert states.shape == ends[0].shape == (0, 2 * HIDDEN)
+    (states.sum() + ends[0].sum()).backward()
+    assert start.grad.shape == start.shape

@@ -64,12 +64,11 @@ def test_softmax_stays_finite_and_sums_to_one(dtype, data):
     scores = data.draw(st.lists(score, min_size=sum(lengths), max_size=sum(lengths)))
     rows = Ragged(torch.tensor(scores, dtype=dtype), torch.tensor(lengths, dtype=torch.int64))
     weights = row_softmax(rows)
-    assert weights.values.dtype == dtype
+    assert weights.values.dtype == (torch.float64 if dtype == torch.float64 else torch.float32)
     assert torch.isfinite(weights.values).all()
     assert (weights.values >= 0).all()
     sums = row_sum(weights.with_values(weights.values.double()))
-    slack = 4e-3 if dtype == torch.float16 else 1e-6
-    torch.testing.assert_close(sums, (rows.lengths > 0).double(), atol=slack, rtol=0)
+    torch.testing.assert_close(sums, (rows.lengths > 0).double(), atol=1e-6, rtol=0)
 
 
 def test_each_row_has_a_peak_of_its_own():
@@ -83,7 +82,7 @@ def test_a_row_of_a_hundred_thousand_sums_to_one(dtype):
     """Single precision alone would miss it by far more, and half precision would overflow."""
     rows = Ragged(torch.zeros(100_000, dtype=dtype), torch.tensor([100_000]))
     total = row_softmax(rows).values.double().sum()
-    assert abs(total - 1) < (0.02 if dtype == torch.float16 else 1e-6)
+    assert abs(total - 1) < 1e-6
 
 
 @pytest.mark.parametrize("function", [row_sum, row_mean, row_max])

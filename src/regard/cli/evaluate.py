@@ -20,6 +20,7 @@ from .options import (
     Quiet,
     TextColumn,
     existing,
+    require_suffix,
 )
 from .progress import counted, say
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from ..records.evaluation import Evaluation
 
 __all__ = ["evaluate", "write_report"]
+
+REPORTS = (".html", ".json")
 
 
 def evaluate(
@@ -48,6 +51,8 @@ def evaluate(
     from ..estimators.classifier import DocumentClassifier
     from ..views.scorecard import summary
 
+    if out is not None:
+        require_suffix(out, REPORTS)
     classifier = DocumentClassifier.load(model, device=device)
     columns = Columns(
         text=text_column, label=label_column, labels_separator=labels_separator, encoding=encoding
@@ -67,18 +72,11 @@ def evaluate(
 
 def write_report(evaluation: Evaluation, path: Path) -> None:
     """Write an evaluation as a page or, by the suffix of the name, as JSON."""
-    from ..errors import ConfigError, suggestion
-
-    suffix = path.suffix.lower()
-    if suffix == ".html":
+    if require_suffix(path, REPORTS) == ".html":
         from ..views.report import render
 
         content = render(evaluation)
-    elif suffix == ".json":
-        content = evaluation.to_json(indent=2) + "\n"
     else:
-        raise ConfigError(
-            f"{path} must end in .html or .json; {suggestion(suffix, ('.html', '.json'))}"
-        )
+        content = evaluation.to_json(indent=2) + "\n"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(content, encoding="utf-8")

@@ -12,14 +12,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..errors import ConfigError, suggestion
-from .options import Device, Encoding, ModelFolder, Quiet, TextColumn, existing
+from ..errors import ConfigError, DataError
+from .options import Device, Encoding, ModelFolder, Quiet, TextColumn, existing, require_suffix
 from .progress import say
 
 if TYPE_CHECKING:
     from ..records.explanation import Explanation
 
 __all__ = ["explain"]
+
+SUFFIXES = (".html", ".json", ".jsonl", ".png", ".svg")
+PICTURES = (".png", ".svg")
 
 
 def explain(
@@ -46,6 +49,8 @@ def explain(
 
     if (data is None) == (text is None):
         raise typer.BadParameter("give either --text or a file of texts")
+    if out is not None:
+        require_suffix(out, SUFFIXES)
     texts = [text] if text is not None else _texts(str(data), text_column, encoding, limit + 1)
     if len(texts) > limit:
         texts = texts[:limit]
@@ -64,7 +69,10 @@ def _texts(data: str, text_column: str, encoding: str | None, count: int) -> lis
 
     columns = Columns(text=text_column, label=None, encoding=encoding)
     reader = read_documents(existing(data), columns)
-    return [document.text for document in itertools.islice(reader, count)]
+    texts = [document.text for document in itertools.islice(reader, count)]
+    if not texts:
+        raise DataError(f"{reader.name} has no texts to explain")
+    return texts
 
 
 def _show(explanations: Sequence[Explanation]) -> None:
@@ -76,8 +84,12 @@ def _show(explanations: Sequence[Explanation]) -> None:
 
 
 def _write(explanations: Sequence[Explanation], path: Path) -> None:
+    suffix = require_suffix(path, SUFFIXES)
+    if suffix in PICTURES and len(explanations) > 1:
+        raise ConfigError(
+            f"{path} can hold one explanation, got {len(explanations)}; use --limit 1"
+        )
     path.parent.mkdir(parents=True, exist_ok=True)
-    suffix = path.suffix.lower()
     if suffix == ".html":
         from ..views.html import render
 
@@ -86,12 +98,5 @@ def _write(explanations: Sequence[Explanation], path: Path) -> None:
         lines = [explanation.to_json() for explanation in explanations]
         whole = f"[{', '.join(lines)}]" if suffix == ".json" else "\n".join(lines)
         path.write_text(whole + "\n", encoding="utf-8")
-    elif suffix in (".png", ".svg"):
-        if len(explanations) > 1:
-            raise ConfigError(
-                f"{path} can hold one explanation, got {len(explanations)}; use --limit 1"
-            )
-        explanations[0].write_image(path)
     else:
-        known = suggestion(suffix, (".html", ".json", ".jsonl", ".png", ".svg"))
-        raise ConfigError(f"{path} has a suffix that cannot be written; {known}")
+        explanations[0].write_image(path)

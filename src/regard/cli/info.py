@@ -59,19 +59,19 @@ def _model(folder: Path) -> dict[str, object]:
     settings = {
         f"{part}.{name}": value
         for part, config in (
-            ("network", saved.network),
-            ("training", saved.training),
-            ("text", saved.text),
+            ("network", saved.settings.network),
+            ("training", saved.settings.training),
+            ("text", saved.settings.text),
         )
         for name, value in asdict(config).items()
     }
     return {
-        "model": saved.network.name,
-        "classes": list(saved.classes),
-        "several_labels": saved.multilabel,
+        "model": saved.settings.network.name,
+        "classes": list(saved.labels.classes),
+        "several_labels": saved.labels.multilabel,
         **saved.facts,
         "temperature": saved.temperature,
-        "size_on_disk": f"{size / 1e6:.1f} MB",
+        "bytes_on_disk": size,
         **settings,
     }
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
+import warnings
 from typing import Annotated
 
 import typer
@@ -34,6 +36,11 @@ for command in (demo, train, evaluate, predict, explain, info):
 
 def main() -> None:
     """Run one command: exit code 0 is fine, 1 a user's error (one line), 2 wrong usage."""
+    warnings.formatwarning = _warning_line
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A character that the terminal cannot show is no reason to fail.
+            stream.reconfigure(errors="backslashreplace")
     try:
         app()
     except RegardError as problem:
@@ -55,6 +62,17 @@ def _options(
     if version:
         typer.echo(f"regard {__version__}")
         raise typer.Exit
+
+
+def _warning_line(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    line: str | None = None,
+) -> str:
+    """One line for a person; where in our code it comes from is not their concern."""
+    return " ".join(f"warning: {message}".split()) + "\n"
 
 
 def _fail(message: str, code: int) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ..errors import DataError, suggestion
+from ..data.lines import STANDARD_INPUT
+from ..errors import ConfigError, DataError, nearest
 
 __all__ = [
     "Data",
@@ -21,7 +25,15 @@ __all__ = [
     "Quiet",
     "TextColumn",
     "existing",
+    "require_suffix",
 ]
+
+
+def _hush(quiet: bool) -> bool:
+    if quiet:
+        warnings.simplefilter("ignore")
+    return quiet
+
 
 ModelFolder = Annotated[Path, typer.Argument(metavar="MODEL", help="A folder that train wrote.")]
 Data = Annotated[
@@ -43,14 +55,27 @@ OnBadRow = Annotated[
     str, typer.Option(help="What to do with a row that cannot be used: stop or skip.")
 ]
 Device = Annotated[str, typer.Option(help="Where to compute: auto, cpu, cuda, cuda:1.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", callback=_hush, help="Print nothing but errors.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
 def existing(path: str) -> str:
     """Return the path, or say kindly that there is nothing there."""
-    if path != "-" and not Path(path).exists():
-        place = Path(path)
-        near = [entry.name for entry in place.parent.iterdir()] if place.parent.is_dir() else []
-        raise DataError(f"there is no file {path}; {suggestion(place.name, near[:1000])}")
-    return path
+    place = Path(path)
+    if path == STANDARD_INPUT or place.exists():
+        return path
+    beside = place.parent.iterdir() if place.parent.is_dir() else ()
+    names = [entry.name for entry in itertools.islice(beside, 1000)]
+    near = nearest(place.name, names)
+    hint = f"did you mean {place.with_name(near)}?" if near else "check the name and the folder"
+    raise DataError(f"there is no file {path}; {hint}")
+
+
+def require_suffix(path: Path, known: Sequence[str]) -> str:
+    """Return the suffix of a file to write, or say which there are; before any work is done."""
+    suffix = path.suffix.lower()
+    if suffix not in known:
+        raise ConfigError(f"{path} cannot be written; its name must end in {' or '.join(known)}")
+    return suffix

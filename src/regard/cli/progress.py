@@ -52,6 +52,7 @@ class TrainingProgress:
         self._smooth_loss: float | None = None
         self._documents = 0
         self._seconds = 0.0
+        self._score = ""
         if not quiet and sys.stderr.isatty():
             self._bar = _training_bar()
 
@@ -77,13 +78,17 @@ class TrainingProgress:
             loss if self._smooth_loss is None else 0.9 * self._smooth_loss + 0.1 * loss
         )
         speed = self._documents / self._seconds if self._seconds else 0.0
-        detail = f"epoch {step.epoch}  loss {self._smooth_loss:.3f}  {speed:,.0f} documents/s"
+        detail = (
+            f"epoch {step.epoch}  loss {self._smooth_loss:.3f}{self._score}  "
+            f"{speed:,.0f} documents/s"
+        )
         self._bar.update(self._task, completed=step.step, total=step.total_steps, detail=detail)
 
     def on_epoch(self, epoch: Epoch) -> None:
         """Print a line about the epoch."""
         line = f"epoch {epoch.epoch:>2}  loss {epoch.train_loss:.4f}"
         if epoch.validation_loss is not None:
+            self._score = f"  accuracy {epoch.validation_accuracy:.3f}"
             line += (
                 f"  validation loss {epoch.validation_loss:.4f}"
                 f"  accuracy {epoch.validation_accuracy:.4f}"

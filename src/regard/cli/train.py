@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..data.lines import STANDARD_INPUT
 from ..errors import ConfigError, DataError
 from .options import (
     Data,
@@ -90,11 +91,14 @@ def train(
     )
     reader = read_documents(existing(data), columns, on_bad_row=on_bad_row)  # type: ignore[arg-type]
     fraction, held_out = _held_out(validation, columns, on_bad_row)
+    _require_one_split(columns, held_out)
     named = {"training.epochs": epochs, "training.seed": seed}
     short = [f"{name}={value}" for name, value in named.items() if value is not None]
     classifier = classifier_from(model, [*(changes or ()), *short], device=device)
     classifier.set_params(validation=fraction)
     job = _Job(classifier, reader, held_out, out=out, quiet=quiet)
+    # What comes through a pipe cannot be read a second time.
+    baseline = baseline and data != STANDARD_INPUT
     job.go(vectors=vectors, resume=resume, baseline=baseline, logs=logs)
 
 
@@ -114,6 +118,18 @@ def _held_out(validation: str, columns: Columns, on_bad_row: str) -> tuple[float
     return fraction, None
 
 
+def _require_one_split(columns: Columns, held_out: Reader | None) -> None:
+    """Raise ``ConfigError`` where two answers are given to what is held out."""
+    given = {
+        "--group-column": columns.group,
+        "--time-column": columns.time,
+        "--validation FILE": held_out,
+    }
+    names = [name for name, value in given.items() if value is not None]
+    if len(names) > 1:
+        raise ConfigError(f"{' and '.join(names)} each say what to validate on; give one of them")
+
+
 class _Job:
     """One training from the shell: what is printed, kept and written around the fit."""
 
@@ -128,7 +144,8 @@ class _Job:
     ) -> None:
         self.classifier, self.reader, self.held_out = classifier, reader, held_out
         self.out, self.quiet = out, quiet
-        self.work = out.with_name(f"{out.name}.partial")
+        place = out.resolve()
+        self.work = place.with_name(f"{place.name}.partial")
 
     def go(self, *, vectors: Path | None, resume: bool, baseline: bool, logs: Path | None) -> None:
         """Fit, compare, save and say so; with several processes the first alone speaks."""
@@ -143,7 +160,7 @@ class _Job:
             self._fit(team, vectors=vectors, resume=resume, logs=logs)
             if team.rank != 0:
                 return
-            if baseline and self.reader.name != "-":
+            if baseline:
                 say("fitting TF-IDF + logistic regression to compare with", quiet=self.quiet)
                 self.classifier.fit_baseline(self.reader)
             self.classifier.save(self.out)
@@ -162,6 +179,7 @@ class _Job:
             options = FitOptions(
                 split="group" if columns.group else "time" if columns.time else "random",
                 columns=columns,
+                readers=(self.reader,) if self.held_out is None else (self.reader, self.held_out),
                 vectors=vectors,
                 work=self.work,
                 resume=resume,
@@ -173,23 +191,32 @@ class _Job:
             self.classifier.fit_documents(documents, self.held_out, options=options)
 
     def _show_check(self, check: DataCheck) -> None:
-        readers = [self.reader] if self.held_out is None else [self.reader, self.held_out]
-        counts = [line for reader in readers for line in reader.counts.describe()]
         vectors = self.classifier.vector_coverage_
-        for line in [*counts, *check.describe(), *(vectors.describe() if vectors else ())]:
+        for line in [*check.describe(), *(vectors.describe() if vectors else ())]:
             say(line, quiet=self.quiet)
 
     def _require_free(self, resume: bool) -> None:
-        """Nothing unfinished is thrown away unasked."""
-        if (self.work / "checkpoint" / "state.safetensors").exists() and not resume:
+        """Nothing foreign is replaced and nothing unfinished thrown away unasked."""
+        from ..estimators.folder import require_free
+
+        require_free(self.out)
+        unfinished = (self.work / "checkpoint" / "state.safetensors").exists()
+        if unfinished and not resume:
             raise DataError(
                 f"an unfinished training lies in {self.work}; go on with --resume, or delete it"
             )
+        if resume and not unfinished:
+            say("there is nothing to resume; training from the start", quiet=self.quiet)
 
     def _report(self) -> None:
         history = self.classifier.history_
         if history is not None and history.interrupted:
-            say("stopped by hand; the best epoch so far was kept", quiet=self.quiet)
+            kept = "the best epoch so far was" if history.best else "the weights as they were are"
+            say(f"stopped by hand; {kept} kept", quiet=self.quiet)
+        for reader in (self.reader, self.held_out):
+            if reader is not None and reader.counts.skipped:
+                for line in reader.counts.describe():
+                    say(line, quiet=self.quiet)
         for line in _summary(self.classifier, self.out):
             say(line, quiet=self.quiet)
 
@@ -197,6 +224,8 @@ class _Job:
 def _summary(classifier: DocumentClassifier, out: Path) -> Sequence[str]:
     best = classifier.history_.best if classifier.history_ else None
     lines = [f"saved to {out}"]
+    if not classifier.facts_["validation_documents"]:
+        lines.insert(0, "nothing was held out, so how good it is was not measured")
     if best is not None and best.validation_accuracy is not None:
         lines.insert(
             0,

@@ -35,7 +35,11 @@ class Library:
 
 LIBRARIES = (
     Library("python", None, ("python", "cpython", "stdlib", "pep", "tcl", "tk", "tkinter", "idle")),
-    Library("numpy", "numpy", ("numpy", "np", "ndarray", "npy", "npz", "f2py", "ufunc", "ufuncs")),
+    Library(
+        "numpy",
+        "numpy",
+        ("numpy", "np", "ndarray", "ndarrays", "npy", "npz", "f2py", "ufunc", "ufuncs"),
+    ),
     Library("scipy", "scipy", ("scipy", "sp", "fitpack", "odrpack")),
     Library("scikit-learn", "sklearn", ("sklearn", "scikit", "learn", "scikits")),
     Library("torch", "torch", ("torch", "pytorch", "aten", "torchscript", "dynamo", "inductor")),
@@ -43,6 +47,9 @@ LIBRARIES = (
     Library("networkx", "networkx", ("networkx", "nx", "nxgraph")),
 )
 
+_NAMES = frozenset(name for library in LIBRARIES for name in library.names)
+_PACKAGES = re.compile("|".join(library.package or library.label for library in LIBRARIES))
+_WORD = re.compile(r"[^\W_]+")  # an underscore ends a word: `np_array` holds a name
 _SKIPPED_FOLDERS = {
     "tests",
     "test",
@@ -63,18 +70,16 @@ def collect_docstrings(
     Each document carries in ``fields["file"]`` the file it stands in, so that a split can keep
     the texts of one file together.
     """
-    masked = _mask_pattern(LIBRARIES)
     documents: list[Document] = []
     seen: set[str] = set()
     for library in LIBRARIES:
         found = 0
         for name, text in _texts(library, random.Random(seed)):
-            masked_text = masked.sub(MASK, text)
-            if len(text.split()) < shortest or masked_text in seen:
+            if len(text.split()) < shortest or (masked := _masked(text)) in seen:
                 continue
-            seen.add(masked_text)
+            seen.add(masked)
             file = f"{library.label}/{name}"
-            documents.append(Document(masked_text, library.label, {"file": file}))
+            documents.append(Document(masked, library.label, {"file": file}))
             found += 1
             if found == per_library:
                 break
@@ -113,14 +118,18 @@ def _docstrings(path: Path) -> list[str]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # other people's invalid escapes are not our news
             tree = ast.parse(path.read_text(encoding="utf-8"))
-    except (OSError, SyntaxError, ValueError):
+    except (OSError, SyntaxError, ValueError, RecursionError):
         return []
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     nodes = [node for node in ast.walk(tree) if isinstance(node, documented)]
     return [text for node in nodes if (text := ast.get_docstring(node))]
 
 
-def _mask_pattern(libraries: tuple[Library, ...]) -> re.Pattern[str]:
-    names = sorted({name for library in libraries for name in library.names}, key=len, reverse=True)
-    # A name counts wherever it is a word of its own, also between underscores: `torch_function`.
-    return re.compile(rf"(?<![^\W_])(?:{'|'.join(names)})(?![^\W_])", re.IGNORECASE)
+def _masked(text: str) -> str:
+    """The text without the words that would give its library away."""
+    return _WORD.sub(lambda word: MASK if _gives_away(word[0].lower()) else word[0], text)
+
+
+def _gives_away(word: str) -> bool:
+    # A nickname only where it is a whole word; the name of a package in any: `NetworkXError`.
+    return word in _NAMES or _PACKAGES.search(word) is not None

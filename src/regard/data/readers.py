@@ -169,7 +169,19 @@ def read_texts(
     if isinstance(texts, str | bytes):
         raise DataError("texts must be a list of strings, got a single one; put it in a list")
     columns = Columns(label=None if labels is None else "label")
-    return Reader("texts", lambda: _paired(texts, labels), columns=columns, on_bad_row=on_bad_row)
+    listed = None if labels is None else _listed(labels)
+    return Reader("texts", lambda: _paired(texts, listed), columns=columns, on_bad_row=on_bad_row)
+
+
+def _listed(labels: Iterable[object]) -> Iterable[object]:
+    """Labels as Python's own values: numpy and pandas hand over arrays of theirs."""
+    shape = getattr(labels, "shape", ())
+    if len(shape) > 1:
+        raise DataError(
+            f"labels must be one a text, got an array of shape {tuple(shape)}; for several labels "
+            "a text give lists of their names"
+        )
+    return labels.tolist() if hasattr(labels, "tolist") else labels
 
 
 def _paired(texts: Iterable[object], labels: Iterable[object] | None) -> Iterator[Found]:

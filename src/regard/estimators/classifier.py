@@ -20,16 +20,17 @@ from ..config import Plain, require, to_dict
 from ..data.labels import LabelIndex
 from ..data.readers import read_texts
 from ..data.vectors import Coverage, read_vectors
-from ..errors import ModelError, NotFittedError
+from ..errors import DataError, ModelError, NotFittedError
 from ..models.base import Model, ModelConfig
 from ..models.han import HANConfig
+from ..records.check import DataCheck
 from ..records.evaluation import Evaluation
 from ..records.explanation import Explanation
 from ..records.history import History
 from ..tasks.baselines import MAX_DOCUMENTS, TfidfBaseline
 from ..tasks.calibration import fit_temperature
 from ..tasks.classify import ClassificationLoss, probabilities
-from ..text.document import Document
+from ..text.document import Document, Label
 from ..text.tokenize import TextConfig
 from ..text.vocab import Vocab
 from ..training.batches import PlannedBatches
@@ -37,19 +38,19 @@ from ..training.checkpoint import Checkpoint
 from ..training.config import TrainingConfig
 from ..training.devices import choose_device
 from ..training.seeds import derived_seed, seeded
+from .contract import TextEstimator
 from .estimating import estimated
 from .evaluating import evaluate
 from .explaining import explain
 from .fitting import FitData, Run, classification_loss, fit_model
-from .folder import Saved, read_folder, write_folder
+from .folder import Saved, Settings, read_folder, write_folder
 from .preparing import FitOptions, Holdout, Prepared, prepare
 from .reading import TextReader, chunks
-from .settings import NestedSettings
 
 __all__ = ["DocumentClassifier"]
 
 
-class DocumentClassifier(ClassifierMixin, NestedSettings):  # type: ignore[misc]
+class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
     """Gives each document a label, says how sure it is, and shows which words decided.
 
     After ``fit``: ``classes_``, ``vocab_``, ``model_``, ``history_`` (epoch by epoch),
@@ -59,7 +60,7 @@ class DocumentClassifier(ClassifierMixin, NestedSettings):  # type: ignore[misc]
 
     baseline_: TfidfBaseline | None
     history_: History | None
-    vector_coverage_: Coverage | None = None
+    vector_coverage_: Coverage | None
 
     def __init__(
         self,
@@ -88,8 +89,8 @@ class DocumentClassifier(ClassifierMixin, NestedSettings):  # type: ignore[misc]
         ``validation`` gives texts and labels to stop early by; without them a share of the
         training data is held out.
         """
-        held_out = None if validation is None else read_texts(validation[0], _listed(validation[1]))
-        return self.fit_documents(read_texts(texts, _listed(labels)), held_out)
+        held_out = None if validation is None else read_texts(validation[0], validation[1])
+        return self.fit_documents(read_texts(texts, labels), held_out)
 
     def fit_documents(
         self,
@@ -107,7 +108,7 @@ class DocumentClassifier(ClassifierMixin, NestedSettings):  # type: ignore[misc]
             data = prepare(
                 documents,
                 validation,
-                folder=folder / "corpus",
+                folder=folder / _corpus_name(options),
                 text=self.text,
                 holdout=Holdout(self.validation, self.training.seed),
                 options=options,
@@ -152,14 +153,31 @@ class DocumentClassifier(ClassifierMixin, NestedSettings):  # type: ignore[misc]
             rows[place] = tuple(self.classes_[row > 0.5].tolist())
         return rows
 
+    def score(
+        self,
+        texts: Iterable[str],
+        labels: Iterable[object],
+        sample_weight: Sequence[float] | None = None,
+    ) -> float:
+        """Return the share of texts whose label is right; with several, of those with all right."""
+        documents = list(read_texts(texts, labels))
+        if not documents:
+            raise DataError("there are no texts to score")
+        answers = self.predict([document.text for document in documents]).tolist()
+        right = [
+            document.label is not None and _names(document.label) == _names(answer)
+            for document, answer in zip(documents, answers, strict=True)
+        ]
+        return float(np.average(right, weights=sample_weight))
+
     @overload
     def explain(self, texts: str, *, method: str = "default") -> Explanation: ...  # type: ignore[overload-overlap]
 
     @overload
-    def explain(self, texts: Sequence[str], *, method: str = "default") -> list[Explanation]: ...
+    def explain(self, texts: Iterable[str], *, method: str = "default") -> list[Explanation]: ...
 
     def explain(
-        self, texts: str | Sequence[str], *, method: str = "default"
+        self, texts: str | Iterable[str], *, method: str = "default"
     ) -> Explanation | list[Explanation]:
         """Return what decided: for one text its explanation, for several a list of them."""
         self._require_fitted()
@@ -179,6 +197,10 @@ class DocumentClassifier(ClassifierMixin, NestedSettings):  # type: ignore[misc]
         out here too.
         """
         self._require_fitted()
+        if not hasattr(self, "training_places_"):
+            raise NotFittedError(
+                "a loaded classifier does not know which documents it was trained on; call fit"
+            )
         count = len(self.training_places_)
         draw = np.random.default_rng(self.training.seed)
         wanted = set(draw.permutation(self.training_places_)[:MAX_DOCUMENTS].tolist())
@@ -196,11 +218,8 @@ class DocumentClassifier(ClassifierMixin, NestedSettings):  # type: ignore[misc]
         """Write config.json, vocab.txt, weights.safetensors and card.md into ``folder``."""
         self._require_fitted()
         saved = Saved(
-            network=self.network,
-            text=self.text,
-            training=self.training,
-            classes=self.labels_.classes,
-            multilabel=self.labels_.multilabel,
+            settings=self.settings_,
+            labels=self.labels_,
             temperature=self.temperature_,
             vocab=self.vocab_,
             weights={name: weight.cpu() for name, weight in self.model_.state_dict().items()},
@@ -220,8 +239,15 @@ class DocumentClassifier(ClassifierMixin, NestedSettings):  # type: ignore[misc]
     ) -> Self:
         """Read a saved folder; ``models`` names networks from outside the package."""
         saved = read_folder(Path(folder), models)
-        self = cls(saved.network, training=saved.training, text=saved.text, device=device)
-        self._adopt(LabelIndex(saved.classes, saved.multilabel), saved.vocab, choose_device(device))
+        used = saved.settings
+        self = cls(
+            used.network,
+            training=used.training,
+            text=used.text,
+            validation=used.validation,
+            device=device,
+        )
+        self._adopt(saved.labels, saved.vocab, choose_device(device))
         try:
             self.model_.load_state_dict(dict(saved.weights))
         except RuntimeError as problem:
@@ -235,10 +261,12 @@ class DocumentClassifier(ClassifierMixin, NestedSettings):  # type: ignore[misc]
 
     def _adopt(self, labels: LabelIndex, vocab: Vocab, device: torch.device) -> None:
         """Take over classes and words, and build a fresh network for them."""
+        self._unfit()
+        self.settings_ = Settings(self.network, self.text, self.training, self.validation)
         self.labels_ = labels
         self.classes_ = np.array(labels.classes)
         self.vocab_ = vocab
-        self.baseline_ = None
+        self.baseline_ = self.vector_coverage_ = None
         with seeded(derived_seed(self.training.seed, "weights")):
             model = self.network.build(vocab_size=len(vocab), label_count=len(labels))
         self.model_: Model = model.to(device)
@@ -290,6 +318,7 @@ class DocumentClassifier(ClassifierMixin, NestedSettings):  # type: ignore[misc]
         best = self.history_.best if self.history_ else None
         return {
             "date": time.strftime("%Y-%m-%d"),
+            **_sources(data.check),
             "training_documents": len(data.training),
             "validation_documents": len(data.validation),
             "words_in_vocabulary": len(data.vocab),
@@ -303,23 +332,31 @@ class DocumentClassifier(ClassifierMixin, NestedSettings):  # type: ignore[misc]
             "torch": str(torch.__version__),
         }
 
-    def _require_fitted(self) -> None:
-        if not hasattr(self, "model_"):
-            raise NotFittedError(
-                "this DocumentClassifier is not fitted yet; call fit or load first"
-            )
-
 
 @contextmanager
 def _work_folder(options: FitOptions) -> Iterator[Path]:
     if options.work is not None:
         options.work.mkdir(parents=True, exist_ok=True)
-        yield options.work / f"rank-{options.team.rank}" if options.team.size > 1 else options.work
+        yield options.work
         return
-    with tempfile.TemporaryDirectory(prefix="regard-") as folder:
+    # Where mapped files cannot be deleted yet, the system clears them away later.
+    with tempfile.TemporaryDirectory(prefix="regard-", ignore_cleanup_errors=True) as folder:
         yield Path(folder)
 
 
-def _listed(labels: Iterable[object]) -> Iterable[object]:
-    """Labels as Python's own values: scikit-learn hands over arrays of numpy's."""
-    return labels.tolist() if hasattr(labels, "tolist") else labels
+def _corpus_name(options: FitOptions) -> str:
+    """Each of several processes reads and writes a corpus of its own."""
+    return f"corpus-{options.team.rank}" if options.team.rank else "corpus"
+
+
+def _names(label: Label) -> set[str]:
+    """The names of all labels; the text "3" and the number 3 are alike."""
+    return {str(single) for single in (label if isinstance(label, tuple) else (label,))}
+
+
+def _sources(check: DataCheck) -> dict[str, Plain]:
+    """Which files the data came from, where they came from files, and how many rows did not."""
+    if not check.readings:
+        return {}
+    names = ", ".join(Path(reading.file).name for reading in check.readings)
+    return {"data": names, "rows_skipped": check.skipped_rows}

@@ -13,8 +13,8 @@ A folder is written under a temporary name and renamed, so that there is a whole
 from __future__ import annotations
 
 import json
-import os
 import shutil
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,31 +26,40 @@ from torch import Tensor
 
 from .. import __version__, config
 from ..config import Plain
+from ..data.labels import LabelIndex
 from ..errors import ConfigError, ModelError, suggestion
 from ..models import MODELS
 from ..models.base import ModelConfig
 from ..records.history import History
-from ..tasks.baselines import TfidfBaseline
+from ..tasks.baselines import BASELINE_FILES, TfidfBaseline
 from ..text.tokenize import TextConfig
 from ..text.vocab import Vocab
 from ..training.config import TrainingConfig
 from .card import card
 
-__all__ = ["FORMAT", "Saved", "is_model_folder", "read_folder", "write_folder"]
+__all__ = ["FORMAT", "Saved", "Settings", "read_folder", "require_free", "write_folder"]
 
 FORMAT = 1
-Classes = tuple[str | int, ...]
+_NEEDED = ("config.json", "vocab.txt", "weights.safetensors")
+_PARTS = (*_NEEDED, "card.md", *BASELINE_FILES)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a classifier was fitted with, whatever its parameters have become since."""
+
+    network: ModelConfig
+    text: TextConfig
+    training: TrainingConfig
+    validation: float = 0.1  # share of the training data
 
 
 @dataclass(frozen=True)
 class Saved:
     """Everything that makes a fitted classifier again."""
 
-    network: ModelConfig
-    text: TextConfig
-    training: TrainingConfig
-    classes: Classes
-    multilabel: bool
+    settings: Settings
+    labels: LabelIndex
     temperature: float
     vocab: Vocab
     weights: Mapping[str, Tensor]
@@ -59,32 +68,40 @@ class Saved:
     baseline: TfidfBaseline | None = None
 
 
-def is_model_folder(folder: Path) -> bool:
-    """Whether ``folder`` looks like one of ours."""
-    return (folder / "config.json").is_file() and (folder / "weights.safetensors").is_file()
+def require_free(folder: Path) -> None:
+    """Raise ``ModelError`` unless there is nothing at ``folder``, or a model to replace."""
+    if not folder.exists() or all((folder / name).is_file() for name in _NEEDED):
+        return
+    if not folder.is_dir() or any(folder.iterdir()):
+        raise ModelError(f"{folder} exists and is not a saved model; name another folder")
 
 
 def write_folder(folder: Path, saved: Saved) -> None:
-    """Write the folder in one step; one of ours that is already there is replaced."""
-    if (
-        folder.exists()
-        and not is_model_folder(folder)
-        and (folder.is_file() or any(folder.iterdir()))
-    ):
-        raise ModelError(f"{folder} exists and is not a saved model; name another folder")
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    fresh = folder.with_name(f".{folder.name}.new-{os.getpid()}")
-    old = folder.with_name(f".{folder.name}.old-{os.getpid()}")
-    shutil.rmtree(fresh, ignore_errors=True)
-    fresh.mkdir()
-    try:
+    """Write the folder in one step; a model that is already there is replaced, and nothing else."""
+    require_free(folder)
+    place = folder.resolve()  # a link stays one, and a name such as "." is not one
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{place.name}.", dir=place.parent) as beside:
+        fresh, old = Path(beside, "new"), Path(beside, "old")
+        fresh.mkdir()
         _write_parts(fresh, saved)
-        if folder.exists():
-            folder.rename(old)
-        fresh.rename(folder)
-    finally:
-        shutil.rmtree(fresh, ignore_errors=True)
-        shutil.rmtree(old, ignore_errors=True)
+        if place.exists():
+            _keep_others(place, fresh)
+            place.rename(old)
+        try:
+            fresh.rename(place)
+        except OSError:
+            if old.exists():
+                old.rename(place)
+            raise
+
+
+def _keep_others(folder: Path, fresh: Path) -> None:
+    """Give the new folder what else lies in the old one, such as reports."""
+    for path in folder.iterdir():
+        if path.name not in _PARTS:
+            copy = shutil.copytree if path.is_dir() else shutil.copy2
+            copy(path, fresh / path.name)
 
 
 def read_folder(folder: Path, models: Mapping[str, type[ModelConfig]] | None = None) -> Saved:
@@ -95,40 +112,61 @@ def read_folder(folder: Path, models: Mapping[str, type[ModelConfig]] | None = N
     if name not in known:
         raise ModelError(f"{folder} holds a network called {name!r}; {suggestion(name, known)}")
     try:
-        history = about.get("history")
-        text = config.from_dict(TextConfig, _settings(about, "text"))
-        return Saved(
-            network=config.from_dict(known[name], _settings(about, "network")),
-            text=text,
-            training=config.from_dict(TrainingConfig, _settings(about, "training")),
-            classes=tuple(cast(list[str | int], about["classes"])),
-            multilabel=bool(about["multilabel"]),
-            temperature=float(cast(float, about["temperature"])),
-            vocab=Vocab.load(folder / "vocab.txt", lowercase=text.lowercase),
-            weights=load_file(folder / "weights.safetensors"),
-            history=None if history is None else History.from_json(json.dumps(history)),
-            facts=_settings(about, "facts"),
-            baseline=TfidfBaseline.load(folder),
-        )
+        saved = _read_parts(folder, about, known[name])
     except (KeyError, TypeError, ValueError, OSError, SafetensorError) as problem:
         if isinstance(problem, ConfigError):
             raise ModelError(f"{folder}/config.json: {problem}") from problem
         raise ModelError(
             f"{folder} is damaged ({type(problem).__name__}: {problem}); copy or train it again"
         ) from problem
+    _require_fit(folder, saved)
+    return saved
+
+
+def _read_parts(folder: Path, about: Mapping[str, object], network: type[ModelConfig]) -> Saved:
+    history = about.get("history")
+    text = config.from_dict(TextConfig, _settings(about, "text"))
+    classes = tuple(cast(list[str | int], about["classes"]))
+    return Saved(
+        settings=Settings(
+            network=config.from_dict(network, _settings(about, "network")),
+            text=text,
+            training=config.from_dict(TrainingConfig, _settings(about, "training")),
+            validation=float(cast(float, about.get("validation", 0.1))),
+        ),
+        labels=LabelIndex(classes, bool(about["multilabel"])),
+        temperature=float(cast(float, about["temperature"])),
+        vocab=Vocab.load(folder / "vocab.txt", lowercase=text.lowercase),
+        weights=load_file(folder / "weights.safetensors"),
+        history=None if history is None else History.from_json(json.dumps(history)),
+        facts=_settings(about, "facts"),
+        baseline=TfidfBaseline.load(folder),
+    )
+
+
+def _require_fit(folder: Path, saved: Saved) -> None:
+    """A vocabulary of another length would give words the vectors of others."""
+    vectors = saved.weights.get("embedding.weight")
+    if vectors is not None and len(vectors) != len(saved.vocab):
+        raise ModelError(
+            f"{folder}/vocab.txt has {len(saved.vocab):,} words, weights.safetensors vectors of "
+            f"{len(vectors):,}; copy or train it again"
+        )
 
 
 def _write_parts(folder: Path, saved: Saved) -> None:
+    settings = saved.settings
     about = {
         "format": FORMAT,
         "version": __version__,
-        "model": saved.network.name,
-        "classes": list(saved.classes),
-        "multilabel": saved.multilabel,
+        "model": settings.network.name,
+        "classes": list(saved.labels.classes),
+        "multilabel": saved.labels.multilabel,
         "temperature": saved.temperature,
-        "text": config.to_dict(saved.text),
-        "network": config.to_dict(saved.network),
-        "training": config.to_dict(saved.training),
+        "text": config.to_dict(settings.text),
+        "network": config.to_dict(settings.network),
+        "training": config.to_dict(settings.training),
+        "validation": settings.validation,
         "facts": dict(saved.facts),
         "history": None if saved.history is None else json.loads(saved.history.to_json()),
     }

@@ -14,6 +14,7 @@ from ..data.columns import Columns
 from ..data.corpus import Corpus
 from ..data.corpus_writer import build_corpus
 from ..data.labels import LabelIndex
+from ..data.readers import Reader
 from ..data.splits import SplitBy, split_validation
 from ..errors import DataError
 from ..records.check import DataCheck
@@ -35,6 +36,7 @@ class FitOptions:
 
     split: SplitBy = "random"
     columns: Columns = field(default_factory=Columns)  # names the group or time column to split by
+    readers: tuple[Reader, ...] = ()  # where the documents come from, to tell what was not read
     vectors: Path | None = None  # pretrained word vectors
     work: Path | None = None  # where corpus and checkpoints lie; a temporary folder when None
     resume: bool = False
@@ -80,16 +82,24 @@ def prepare(
     labels = corpus.labels
     if labels is None:
         raise DataError("these documents have no labels; training needs a label column")
-    if len(labels) < 2 and not labels.multilabel:
-        if not labels.classes:
-            raise DataError("there are no documents to train on")
-        only = f"all {len(corpus):,} documents have the label {labels.classes[0]!r}"
-        raise DataError(f"{only}; training needs at least two labels")
+    _require_choice(corpus, labels)
     training, held_out = _sides(corpus, holdout, options)
     counts = corpus.word_counts(training)
     vocab = Vocab.from_counts(counts, text)
-    check = check_corpus(corpus, training=training, validation=held_out)
+    readings = [reader.counts for reader in options.readers]
+    check = check_corpus(corpus, training=training, validation=held_out, readings=readings)
     return Prepared(corpus.remapped(vocab), training, held_out, vocab, labels, counts, check)
+
+
+def _require_choice(corpus: Corpus, labels: LabelIndex) -> None:
+    """Raise ``DataError`` unless there are documents, and labels to choose from."""
+    if not len(corpus.parts[0]):
+        raise DataError("there are no documents to train on")
+    if not labels.classes:
+        raise DataError(f"none of the {len(corpus):,} documents has a label; training needs some")
+    if len(labels) < 2 and not labels.multilabel:
+        only = f"all {len(corpus):,} documents have the label {labels.classes[0]!r}"
+        raise DataError(f"{only}; training needs at least two labels")
 
 
 def _sides(

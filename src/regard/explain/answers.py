@@ -8,10 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from torch import Tensor
 
+from ..config import require
 from ..data.batch import Batch
 from ..models.base import Model, Output
 from ..records.explanation import ClassName, Decision, Explanation
 from ..records.weights import Span, Weights
+from ..tasks.classify import probabilities
 from ..text.document import Tokens
 from ..text.vocab import UNKNOWN
 
@@ -26,7 +28,8 @@ class Answers:
     """What a model answered about a batch, and which of its answers to explain.
 
     ``complete`` holds each text's tokens before any cap; where it is given, what the caps
-    cut off is shown as unread. The true labels are those of the batch.
+    cut off is shown as unread. The true labels are those of the batch. ``against`` is the class
+    that the chosen ones are contrasted with; None stands for the likeliest other.
     """
 
     model: Model
@@ -36,6 +39,34 @@ class Answers:
     classes: tuple[ClassName, ...]
     chosen: Chosen
     complete: tuple[Tokens, ...] = ()
+    multilabel: bool = False
+    temperature: float = 1.0
+    against: int | None = None
+
+    def __post_init__(self) -> None:
+        require(
+            not self.model.training,
+            "a model that is training drops words at random; call model.eval() to explain it",
+        )
+
+    def likely(self, logits: Tensor) -> Tensor:
+        """The probabilities that the model means by other logits of its, (documents, classes)."""
+        return probabilities(logits.double(), self.multilabel, temperature=self.temperature)
+
+    def decided(self, likely: Tensor, number: int) -> Tensor:
+        """Whether class ``number`` is an answer where these are the probabilities, (documents,)."""
+        return likely[:, number] > 0.5 if self.multilabel else likely.argmax(1) == number
+
+    def decision(self, place: int, number: int, weights: tuple[Weights, ...]) -> Decision:
+        """What was decided about class ``number`` of the document at ``place``, and by what."""
+        return Decision(self.classes[number], float(self.probabilities[place, number]), weights)
+
+    def rival(self, place: int, number: int) -> int:
+        """The class that ``number`` is contrasted with in the document at ``place``."""
+        if self.against is not None:
+            return self.against
+        row = self.probabilities[place].tolist()
+        return max((other for other in range(len(row)) if other != number), key=row.__getitem__)
 
 
 def likeliest(probabilities: Tensor) -> Chosen:
@@ -54,27 +85,27 @@ def holding(probabilities: Tensor, threshold: float = 0.5) -> Chosen:
 
 
 def explanations(
-    answers: Answers, method: str, weights: Sequence[Sequence[tuple[Weights, ...]]]
+    answers: Answers,
+    method: str,
+    decisions: Sequence[Sequence[Decision]],
+    *,
+    erasure: str | None = None,
 ) -> list[Explanation]:
-    """Put each document's weights, one tuple a chosen class, into the frame all methods share."""
-    probabilities = answers.probabilities.tolist()
+    """Put each document's decisions, one a chosen class, into the frame that all methods share."""
+    likely = answers.probabilities.tolist()
     unknown = _unknown_spans(answers.batch)
     found: list[Explanation] = []
     for place, text in enumerate(answers.batch.texts):
-        row = probabilities[place]
-        decisions = tuple(
-            Decision(answers.classes[number], row[number], weights[place][rank])
-            for rank, number in enumerate(answers.chosen[place])
-        )
         found.append(
             Explanation(
                 source=text.text,
                 method=method,
-                decisions=decisions,
-                probabilities=tuple(zip(answers.classes, row, strict=True)),
+                decisions=tuple(decisions[place]),
+                probabilities=tuple(zip(answers.classes, likely[place], strict=True)),
                 unknown=unknown[place],
                 unread=unread_spans(text, answers.complete[place]) if answers.complete else (),
                 true_labels=_true_labels(answers, place),
+                erasure=erasure,
             )
         )
     return found

@@ -30,11 +30,11 @@ def explain(answers: Answers) -> list[Explanation]:
             "this model gives no attention weights to explain by; "
             "train it with pooling 'attention', or choose another method"
         )
-    by_document = _by_document(answers.batch, words, sentences)
-    per_label = [
-        [weights] * len(labels) for weights, labels in zip(by_document, answers.chosen, strict=True)
+    decisions = [
+        [answers.decision(place, number, weights) for number in answers.chosen[place]]
+        for place, weights in enumerate(_by_document(answers.batch, words, sentences))
     ]
-    return explanations(answers, "attention", per_label)
+    return explanations(answers, "attention", decisions)
 
 
 def _layer(answers: Answers, over: str) -> Attention | None:

@@ -5,11 +5,41 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..records.explanation import Explanation
-from . import attention
+from . import (
+    attention,
+    attention_gradient,
+    contrast,
+    counterfactual,
+    erasure,
+    gradient_input,
+    integrated_gradients,
+    lime,
+)
 from .answers import Answers
 
-__all__ = ["METHODS", "Method"]
+__all__ = ["DEFAULT_METHOD", "METHODS", "RANKING_METHODS", "Method"]
 
 Method = Callable[[Answers], list[Explanation]]
 
-METHODS: dict[str, Method] = {"attention": attention.explain}
+METHODS: dict[str, Method] = {
+    "attention": attention.explain,
+    "attention_gradient": attention_gradient.explain,
+    "gradient_input": gradient_input.explain,
+    "integrated_gradients": integrated_gradients.explain,
+    "erasure": erasure.explain,
+    "counterfactual": counterfactual.explain,
+    "contrast": contrast.explain,
+    "lime": lime.explain,
+}
+
+RANKING_METHODS = (
+    "attention",
+    "attention_gradient",
+    "gradient_input",
+    "integrated_gradients",
+    "erasure",
+)
+"""The methods that rank all words for one class, and so can be a model's usual one."""
+
+DEFAULT_METHOD = "attention"
+"""What stands for "default" until a model's methods were measured."""

@@ -14,7 +14,7 @@ __all__ = ["sum_by_source", "sum_products"]
 # Items that are summed by a program of their own, where one row of the table has so many.
 _CHUNK = 64
 # Below this many items, no word is so frequent that chunks are worth another launch.
-_CHUNKS_FROM = 1 << 15
+_CHUNKS_FROM = 1 << 12
 # Programs that keep a large GPU busy.
 _PROGRAMS = 264
 # Sizes of the tiles that were quickest on an H200.

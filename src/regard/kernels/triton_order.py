@@ -16,7 +16,7 @@ __all__ = ["longest_first"]
 # Rows of this many items or more stand in the first place together.
 _BUCKETS = 2048
 # Above, one program would take longer than torch's many.
-_MOST_ROWS = 1 << 14
+_MOST_ROWS = 1 << 11
 
 
 def longest_first(lengths: Tensor) -> Tensor:

@@ -86,6 +86,14 @@ class Hierarchical(Protocol):
         """Classify from given sentence vectors, one row a document."""
         ...
 
+    def from_kept(self, vectors: Tensor, numbers: Ragged) -> Output:
+        """Classify documents put together from kept sentence vectors, (kept, size).
+
+        ``numbers`` picks the sentences of each document, one row a document. The same as looking
+        the vectors up first, but what each of them gives the encoder is computed once.
+        """
+        ...
+
 
 class ModelConfig(Protocol):
     """Settings that build a model: a frozen, flat dataclass, checked in ``__post_init__``."""

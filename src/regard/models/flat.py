@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from torch import nn
-from torch.nn.functional import dropout
 
 from ..data.batch import Batch
+from ..nn.dropout import drop
 from ..ragged import Ragged
 from .base import Attention, Impose, Model, Output
 from .parts import WordReader, build_pooling, check_imposed, word_embedding
@@ -56,7 +56,7 @@ class Flat(Model):
     def _from_states(self, states: Ragged, impose: Impose | None) -> Output:
         check_imposed(impose, {"word": states.values.shape[0]})
         pooled = self.pooling(states, (impose or {}).get("word"))
-        documents = dropout(pooled.vectors, self.state_dropout, self.training)
+        documents = drop(pooled.vectors, self.state_dropout, self.training)
         penalty = None
         if pooled.penalty is not None:
             penalty = self.penalty * pooled.penalty.sum() / max(len(states), 1)

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from torch import Tensor, nn
-from torch.nn.functional import dropout
 
 from ..config import require, require_one_of
 from ..data.batch import Batch
+from ..nn.dropout import drop
 from ..nn.pooling import Pooled
 from ..ragged import Ragged
 from .base import Attention, Impose, Model, Output
@@ -92,6 +92,11 @@ class Hierarchy(Model):
         check_imposed(impose, {"sentence": sentences.values.shape[0]})
         return self._from_sentences(sentences, impose)
 
+    def from_kept(self, vectors: Tensor, numbers: Ragged) -> Output:
+        """Classify documents put together from kept sentence vectors, (kept, size)."""
+        kept = drop(vectors, self.state_dropout, self.training)
+        return self._from_pooled(self.sentences.from_table(kept, numbers))
+
     def _rows(self, batch: Batch) -> Ragged:
         """The ids in the rows that the word encoder reads in one go."""
         return batch.by_document if self.flows else batch.ids
@@ -112,12 +117,15 @@ class Hierarchy(Model):
         return replace(output, attention=(words, *output.attention), penalty=_added_up(penalties))
 
     def _from_sentences(self, sentences: Ragged, impose: Impose | None) -> Output:
-        kept = dropout(sentences.values, self.state_dropout, self.training)
+        kept = drop(sentences.values, self.state_dropout, self.training)
         pooled = self.sentences(sentences.with_values(kept), (impose or {}).get("sentence"))
-        documents = dropout(pooled.vectors, self.state_dropout, self.training)
+        return self._from_pooled(pooled)
+
+    def _from_pooled(self, pooled: Pooled) -> Output:
+        documents = drop(pooled.vectors, self.state_dropout, self.training)
         penalty = None
         if pooled.penalty is not None:
-            penalty = self.penalty * pooled.penalty.sum() / max(len(sentences), 1)
+            penalty = self.penalty * pooled.penalty.sum() / max(len(pooled.weights), 1)
         weights = Attention("sentence", by="document", over="sentence", weights=pooled.weights)
         return Output(self.classify(documents), (weights,), penalty)
 

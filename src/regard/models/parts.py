@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import dropout
 
 from ..errors import ConfigError, suggestion
+from ..nn.dropout import drop
 from ..nn.encoders import NoEncoder, RecurrentEncoder
 from ..nn.pooling import POOLINGS, Pooled, Pooling, PoolingConfig
 from ..nn.rows import row_mean
@@ -75,12 +75,12 @@ class WordReader(nn.Module):
             values = values.masked_fill(lost, UNKNOWN)
         distinct, index = torch.unique(values, return_inverse=True)
         # One draw for a word wherever it stands, so that it is still projected only once.
-        table = dropout(embedding(distinct), self.vector_dropout, self.training)
+        table = drop(embedding(distinct), self.vector_dropout, self.training)
         return self.encoder.from_table(table, ids.with_values(index))
 
     def from_vectors(self, words: Ragged) -> Ragged:
         """Read rows of word vectors, (words, output_size)."""
-        kept = dropout(words.values, self.vector_dropout, self.training)
+        kept = drop(words.values, self.vector_dropout, self.training)
         return self.encoder(words.with_values(kept))
 
 
@@ -96,6 +96,10 @@ class Level(nn.Module):
     def forward(self, items: Ragged, weights: Tensor | None = None) -> Pooled:
         """Make one vector of every row, (rows, output_size)."""
         return self.pooling(self.encoder(items), weights)
+
+    def from_table(self, table: Tensor, numbers: Ragged) -> Pooled:
+        """Make one vector of every row of numbers that pick items from a table, (items, size)."""
+        return self.pooling(self.encoder.from_table(table, numbers))
 
 
 def check_imposed(impose: Impose | None, items: dict[str, int]) -> None:

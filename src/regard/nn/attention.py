@@ -2,7 +2,8 @@
 
 ``score(query, keys)`` gives one number a key, (items,), before any softmax. The query of a row
 is its row of ``query``, (rows, query_size); a query of one row asks on behalf of every row.
-Where the same keys are asked many times, ``prepare`` them once and ``compare`` each query.
+Where the same keys are asked many times, ``prepare`` them once and ``compare`` each query, or
+many queries at once with ``compare_padded``.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ __all__ = [
     "GeneralDiagonalScore",
     "GeneralScore",
     "LocationScore",
+    "ProductScore",
     "Score",
+    "SumScore",
 ]
 
 
@@ -44,12 +47,53 @@ class Score(nn.Module):
         """Do to the keys whatever does not depend on the query."""
         return keys
 
+    def ask(self, query: Tensor) -> Tensor:
+        """Do to the query whatever does not depend on the keys."""
+        return query
+
     def compare(self, query: Tensor, keys: Ragged) -> Tensor:
         """Score prepared keys against a query, (items,)."""
         raise NotImplementedError
 
+    def compare_padded(self, queries: Tensor, keys: Tensor) -> Tensor:
+        """Score prepared keys against several queries of each row, (rows, queries, keys).
 
-class ContextScore(Score):
+        Here the rows are padded: queries (rows, queries, query_size), keys (rows, keys, size).
+        """
+        raise NotImplementedError
+
+
+class ProductScore(Score):
+    """The product of what is made of the query with what is made of the key."""
+
+    def compare(self, query: Tensor, keys: Ragged) -> Tensor:
+        """Multiply with the query, (items,)."""
+        return _dot(self.ask(query), keys)
+
+    def compare_padded(self, queries: Tensor, keys: Tensor) -> Tensor:
+        """Multiply every query of a row with every key of it, (rows, queries, keys)."""
+        return self.ask(queries) @ keys.transpose(1, 2)
+
+
+class SumScore(Score):
+    """v · tanh(the sum of what is made of the query and what is made of the key)."""
+
+    def __init__(self, query_size: int, key_size: int, hidden_size: int) -> None:
+        super().__init__(query_size, key_size, hidden_size)
+        self.out = nn.Linear(hidden_size, 1, bias=False)
+
+    def compare(self, query: Tensor, keys: Ragged) -> Tensor:
+        """Add the query's part, squash, and sum up by v, (items,)."""
+        mixed = torch.tanh(keys.values + _by_item(self.ask(query), keys))
+        return self.out(mixed).squeeze(-1)
+
+    def compare_padded(self, queries: Tensor, keys: Tensor) -> Tensor:
+        """Do so for every query and every key of a row, (rows, queries, keys)."""
+        mixed = torch.tanh(keys.unsqueeze(1) + self.ask(queries).unsqueeze(2))
+        return self.out(mixed).squeeze(-1)
+
+
+class ContextScore(ProductScore):
     """query · tanh(U key + b), where Yang et al. (2016) learn the query: the context vector."""
 
     def __init__(self, query_size: int, key_size: int, hidden_size: int) -> None:
@@ -60,22 +104,14 @@ class ContextScore(Score):
         """tanh(U key + b)."""
         return keys.with_values(torch.tanh(self.key(keys.values)))
 
-    def compare(self, query: Tensor, keys: Ragged) -> Tensor:
-        """Multiply with the query."""
-        return _dot(query, keys)
 
-
-class DotScore(Score):
+class DotScore(ProductScore):
     """query · key, of Luong et al. (2015)."""
 
     same_size = True
 
-    def compare(self, query: Tensor, keys: Ragged) -> Tensor:
-        """Multiply with the query."""
-        return _dot(query, keys)
 
-
-class GeneralScore(Score):
+class GeneralScore(ProductScore):
     """query · W key with a full matrix W, of Luong et al. (2015)."""
 
     def __init__(self, query_size: int, key_size: int, hidden_size: int) -> None:
@@ -86,12 +122,8 @@ class GeneralScore(Score):
         """W key."""
         return keys.with_values(self.key(keys.values))
 
-    def compare(self, query: Tensor, keys: Ragged) -> Tensor:
-        """Multiply with the query."""
-        return _dot(query, keys)
 
-
-class GeneralDiagonalScore(Score):
+class GeneralDiagonalScore(ProductScore):
     """query · W key with a diagonal matrix W; it starts as the dot product."""
 
     same_size = True
@@ -100,51 +132,46 @@ class GeneralDiagonalScore(Score):
         super().__init__(query_size, key_size, hidden_size)
         self.diagonal = nn.Parameter(torch.ones(key_size))
 
-    def compare(self, query: Tensor, keys: Ragged) -> Tensor:
-        """Stretch the query, which is the smaller of the two, and multiply."""
-        return _dot(query * self.diagonal, keys)
+    def ask(self, query: Tensor) -> Tensor:
+        """Stretch the query, of which there are fewer than keys."""
+        return query * self.diagonal
 
 
-class AdditiveScore(Score):
+class AdditiveScore(SumScore):
     """v · tanh(W query + U key), of Bahdanau et al. (2015)."""
 
     def __init__(self, query_size: int, key_size: int, hidden_size: int) -> None:
         super().__init__(query_size, key_size, hidden_size)
         self.query = nn.Linear(query_size, hidden_size, bias=False)
         self.key = nn.Linear(key_size, hidden_size, bias=False)
-        self.out = nn.Linear(hidden_size, 1, bias=False)
 
     def prepare(self, keys: Ragged) -> Ragged:
         """U key."""
         return keys.with_values(self.key(keys.values))
 
-    def compare(self, query: Tensor, keys: Ragged) -> Tensor:
-        """Add the query's part, squash, and sum up by v."""
-        mixed = torch.tanh(keys.values + _by_item(self.query(query), keys))
-        return self.out(mixed).squeeze(-1)
+    def ask(self, query: Tensor) -> Tensor:
+        """W query."""
+        return self.query(query)
 
 
-class ConcatScore(Score):
+class ConcatScore(SumScore):
     """v · tanh(W [query; key]), of Luong et al. (2015): additive with both matrices in one."""
 
     def __init__(self, query_size: int, key_size: int, hidden_size: int) -> None:
         super().__init__(query_size, key_size, hidden_size)
         self.query_size = query_size
         self.both = nn.Linear(query_size + key_size, hidden_size, bias=False)
-        self.out = nn.Linear(hidden_size, 1, bias=False)
 
     def prepare(self, keys: Ragged) -> Ragged:
         """The key's half of the product."""
         return keys.with_values(linear(keys.values, self.both.weight[:, self.query_size :]))
 
-    def compare(self, query: Tensor, keys: Ragged) -> Tensor:
-        """Add the query's half, squash, and sum up by v."""
-        asked = linear(query, self.both.weight[:, : self.query_size])
-        mixed = torch.tanh(keys.values + _by_item(asked, keys))
-        return self.out(mixed).squeeze(-1)
+    def ask(self, query: Tensor) -> Tensor:
+        """The query's half of the product."""
+        return linear(query, self.both.weight[:, : self.query_size])
 
 
-class LocationScore(Score):
+class LocationScore(ProductScore):
     """query · U position: where a key stands counts, and not what it is.
 
     Luong et al. (2015) give each of a fixed number of places a row of a matrix. Here a place is
@@ -159,10 +186,6 @@ class LocationScore(Score):
         """U position."""
         places = sinusoids(row_positions(keys), self.place.in_features)
         return keys.with_values(self.place(places.to(self.place.weight.dtype)))
-
-    def compare(self, query: Tensor, keys: Ragged) -> Tensor:
-        """Multiply with the query."""
-        return _dot(query, keys)
 
 
 SCORES: dict[str, type[Score]] = {

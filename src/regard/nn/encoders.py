@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import dropout, embedding, linear
+from torch.nn.functional import embedding, linear
 from torch.nn.utils.rnn import PackedSequence
 
 from ..ragged import Ragged
 from .cells import CellName
+from .dropout import drop
 from .packing import Packing
-from .recurrent import has_kernel, recur
+from .recurrent import Carry, Layer, has_kernel, recur, recur_from
 
-__all__ = ["ENCODERS", "LAYERS", "Encoder", "NoEncoder", "RecurrentEncoder"]
+__all__ = ["ENCODERS", "LAYERS", "Encoder", "NoEncoder", "Reading", "RecurrentEncoder"]
 
 LAYERS: dict[CellName, type[nn.RNN | nn.GRU | nn.LSTM]] = {
     "rnn": nn.RNN,
@@ -36,6 +38,18 @@ class Encoder(Protocol):
     def from_table(self, table: Tensor, index: Ragged) -> Ragged:
         """Read rows of numbers that pick vectors from a table, (distinct, size)."""
         ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """Every item as the last layer sees it, and in what every layer ended.
+
+    The end of a layer is (rows, directions * hidden): the forward direction's at the last item
+    of a row, then the backward direction's at the first. An empty row ends in zeros.
+    """
+
+    states: Ragged
+    ends: tuple[Carry, ...]  # the first layer first
 
 
 class NoEncoder(nn.Module):
@@ -73,6 +87,7 @@ class RecurrentEncoder(nn.Module):
         super().__init__()
         self.cell = cell
         self.dropout = dropout
+        self.directions = directions
         self.output_size = directions * hidden_size
         self.layers = LAYERS[cell](
             size,
@@ -93,13 +108,35 @@ class RecurrentEncoder(nn.Module):
         """
         return self._read(table, index.values, index)
 
+    def read(self, items: Ragged) -> Reading:
+        """Read rows of vectors, (items, size), and keep in what each layer ended."""
+        projected = self._projected(items.values, 0)
+        if projected.is_cuda and (self.cell == "lstm" or not has_kernel(self.cell, projected)):
+            return self._packed(items)
+        states, ends = items.values, []
+        for layer in range(self.layers.num_layers):
+            if layer:
+                kept = drop(states, self.dropout, self.training)
+                projected = self._projected(kept, layer)
+            states, end = self._states_and_end(projected, items, layer)
+            ends.append(end)
+        return Reading(items.with_values(states), tuple(ends))
+
+    def _states_and_end(
+        self, projected: Tensor, rows: Ragged, layer: int
+    ) -> tuple[Tensor, Carry]:
+        if self.cell == "lstm":  # its memory is not among its states
+            return recur_from(self._layer(layer), projected, rows)
+        states = self._states(projected, None, rows, layer)
+        return states, (_ends(rows.with_values(states), self.directions),)
+
     def _read(self, table: Tensor, index: Tensor | None, rows: Ragged) -> Ragged:
         projected = self._projected(table, 0)
         if projected.is_cuda and not has_kernel(self.cell, projected):
             return self._read_by_cudnn(table, index, rows)
         states = self._states(projected, index, rows, 0)
         for layer in range(1, self.layers.num_layers):
-            kept = dropout(states, self.dropout, self.training)
+            kept = drop(states, self.dropout, self.training)
             states = self._states(self._projected(kept, layer), None, rows, layer)
         return rows.with_values(states)
 
@@ -108,11 +145,15 @@ class RecurrentEncoder(nn.Module):
         return linear(values, self._joined("weight_ih", layer), self._joined("bias_ih", layer))
 
     def _states(self, projected: Tensor, index: Tensor | None, rows: Ragged, layer: int) -> Tensor:
-        hidden_size = self.layers.hidden_size
-        directions = self.output_size // hidden_size
-        weights = self._joined("weight_hh", layer).view(directions, -1, hidden_size)
-        biases = self._joined("bias_hh", layer).view(directions, -1)
-        return recur(self.cell, projected, index, rows, weights, biases)
+        made = self._layer(layer)
+        return recur(made.cell, projected, index, rows, made.weights, made.biases)
+
+    def _layer(self, layer: int) -> Layer:
+        """The recurrent parameters of a layer, direction by direction."""
+        weights = self._joined("weight_hh", layer)
+        weights = weights.view(self.directions, -1, self.layers.hidden_size)
+        biases = self._joined("bias_hh", layer).view(self.directions, -1)
+        return Layer(self.cell, weights, biases)
 
     def _joined(self, name: str, layer: int) -> Tensor:
         """The parameters of both directions, one below the other."""
@@ -120,14 +161,44 @@ class RecurrentEncoder(nn.Module):
         return torch.cat([self.layers.get_parameter(f"{name}_l{layer}{end}") for end in ends])
 
     def _read_by_cudnn(self, table: Tensor, index: Tensor | None, rows: Ragged) -> Ragged:
-        """All layers at once, through torch's own packed sequences."""
         values = table if index is None else embedding(index, table)
-        packing = Packing(rows)
+        return self._packed(rows.with_values(values)).states
+
+    def _packed(self, items: Ragged) -> Reading:
+        """All layers at once, through torch's own packed sequences."""
+        packing, rows = Packing(items), len(items)
         if not packing.sizes:  # cuDNN refuses to read nothing
-            return rows.with_values(values.new_zeros(0, self.output_size))
-        packed = PackedSequence(values.index_select(0, packing.source), torch.tensor(packing.sizes))
-        states, _ = self.layers(packed)
-        return rows.with_values(states.data.index_select(0, packing.place))
+            nothing = items.values.new_zeros(rows, self.output_size)
+            end = (nothing,) * (2 if self.cell == "lstm" else 1)
+            return Reading(items.with_values(nothing[:0]), (end,) * self.layers.num_layers)
+        values = items.values.index_select(0, packing.source)
+        states, last = self.layers(PackedSequence(values, torch.tensor(packing.sizes)))
+        carried = [self._by_row(part, packing, rows) for part in _parts(last)]
+        ends = tuple(zip(*carried, strict=True))
+        return Reading(items.with_values(states.data.index_select(0, packing.place)), ends)
+
+    def _by_row(self, last: Tensor, packing: Packing, rows: int) -> list[Tensor]:
+        """Torch's ends, (layers * directions, rows, hidden), as (rows, ...) layer by layer."""
+        _, count, hidden = last.shape
+        sides = last.view(self.layers.num_layers, self.directions, count, hidden)
+        flat = sides.transpose(1, 2).flatten(2)  # (layers, rows, directions * hidden)
+        whole = flat.new_zeros(flat.shape[0], rows, flat.shape[2])
+        return list(whole.index_copy(1, packing.order[:count], flat))
+
+
+def _parts(last: Tensor | tuple[Tensor, Tensor]) -> tuple[Tensor, ...]:
+    return last if isinstance(last, tuple) else (last,)
+
+
+def _ends(states: Ragged, directions: int) -> Tensor:
+    """The forward half of every row's last state and the backward half of its first."""
+    if not states.values.shape[0]:
+        return states.values.new_zeros(len(states), states.values.shape[1])
+    first = states.offsets[:-1].clamp(max=states.values.shape[0] - 1)
+    last = (states.offsets[1:] - 1).clamp(min=0)
+    sides = states.values.chunk(directions, 1)
+    ends = [side.index_select(0, at) for side, at in zip(sides, (last, first), strict=False)]
+    return torch.cat(ends, 1) * (states.lengths > 0).to(states.values.dtype)[:, None]
 
 
 ENCODERS = ("recurrent", "none")

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
+from torch import Tensor
 
 from ..ragged import Ragged
 
@@ -55,6 +56,8 @@ class Packing:
         self.source = torch.empty_like(self.place)  # the inverse of place
         self.source[self.place] = torch.arange(self.place.shape[0], device=lengths.device)
         self.sizes: list[int] = (running * directions).tolist()  # slots of each step
+        self.order = order  # (rows,), the longest row first
+        self.last = _last_slots(starts, rank, lengths, directions)  # (rows, directions)
 
     def spans(self, *, slots: int, steps: int) -> Iterator[Span]:
         """Cut the visit into spans of at most so many slots and steps, but of one step at least."""
@@ -68,3 +71,12 @@ class Packing:
             filled += size
         if sizes:
             yield Span(sizes, start, start + filled, before)
+
+
+def _last_slots(starts: Tensor, rank: Tensor, lengths: Tensor, directions: int) -> Tensor:
+    """The slot where each row ends, direction by direction, (rows, directions); -1 if empty."""
+    if not starts.shape[0]:
+        return lengths.new_full((lengths.shape[0], directions), -1)
+    slots = starts.index_select(0, (lengths - 1).clamp(min=0)) + rank
+    ways = torch.arange(directions, device=lengths.device)
+    return torch.where(lengths[:, None] > 0, slots[:, None] * directions + ways, -1)

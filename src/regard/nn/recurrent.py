@@ -23,7 +23,10 @@ from . import steps
 from .cells import CELLS, Cell, CellName
 from .packing import Packing, Span
 
-__all__ = ["has_kernel", "plain_recur", "recur"]
+__all__ = ["Carry", "Layer", "has_kernel", "plain_recur", "recur", "recur_from"]
+
+Carry = tuple[Tensor, ...]
+"""What a cell carries from step to step: the state, and for an LSTM its memory as second."""
 
 KERNELS = (cpu, triton)
 """Quicker versions of ``plain_recur``, the first that is available wins."""
@@ -73,11 +76,41 @@ def plain_recur(
     biases: Tensor,
 ) -> Tensor:
     """Do what ``recur`` does with torch alone: on any device, in any floating type."""
+    return _run(Layer(cell, weights, biases), projected, index, rows, ())[0]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Layer:
+    """A cell with its recurrent weights and biases, as ``recur`` takes them."""
+
+    cell: CellName
+    weights: Tensor  # (directions, gates * hidden, hidden)
+    biases: Tensor  # (directions, gates * hidden)
+
+
+def recur_from(
+    layer: Layer, projected: Tensor, rows: Ragged, start: Carry | None = None
+) -> tuple[Tensor, Carry]:
+    """Run a cell along every row from what it starts with; return its states, and how it ends.
+
+    Each tensor of ``start``, and of the end, has the shape (rows, directions * hidden); without
+    a start every row begins at zeros. An empty row ends as it started.
+    """
+    states, *ends = _run(layer, projected, None, rows, start or ())
+    return states, tuple(ends)
+
+
+def _run(
+    layer: Layer, projected: Tensor, index: Tensor | None, rows: Ragged, start: Carry
+) -> tuple[Tensor, ...]:
+    weights, biases = layer.weights.to(projected.dtype), layer.biases.to(projected.dtype)
     packing = Packing(rows, backward=(False, True)[: weights.shape[0]])
-    plan = _Plan(CELLS[cell], packing)
+    plan = _Plan(CELLS[layer.cell], packing)
+    begin = [part.to(projected.dtype) for part in start]
     # Autocast would give some of the buffers another type than the rest.
     with torch.autocast(projected.device.type, enabled=False):
-        return cast(Tensor, _Recurrence.apply(projected, weights, biases, index, plan))
+        made = _Recurrence.apply(projected, weights, biases, index, plan, *begin)
+    return cast(tuple[Tensor, ...], made)
 
 
 @dataclass(frozen=True)
@@ -98,6 +131,36 @@ class _Plan:
         slots = self.packing.source
         items = slots.div(directions, rounding_mode="floor")
         return index.index_select(0, items) * directions + slots % directions
+
+    def sorted(self, by_row: Tensor, hidden: int) -> Tensor:
+        """Bring what each row has, (rows, directions * hidden), into the order of the visit."""
+        ordered = by_row.index_select(0, self.packing.order)
+        return ordered.reshape(-1, hidden)
+
+    def unsorted(self, slots: Tensor) -> Tensor:
+        """Bring what the visit carries back into the order of the rows."""
+        rows, directions = self.packing.last.shape
+        ordered = slots.view(rows, directions * slots.shape[1])
+        return torch.empty_like(ordered).index_copy_(0, self.packing.order, ordered)
+
+    def arriving(self, toward_end: Tensor | None, like: Tensor) -> Tensor:
+        """The gradient of what each row carried at its end, in the order of the visit."""
+        if toward_end is None:
+            return like.new_zeros(self.packing.last.numel(), like.shape[1])
+        return self.sorted(toward_end, like.shape[1])
+
+    def ends(self, carry: Tensor, start: Tensor | None) -> Tensor:
+        """What each row carried at its last step, (rows, directions * hidden)."""
+        rows, directions = self.packing.last.shape
+        hidden = carry.shape[1]
+        if start is None:
+            start = carry.new_zeros(rows, directions * hidden)
+        if not carry.shape[0]:
+            return start.clone()
+        last = self.packing.last.view(-1, 1)
+        found = carry.index_select(0, last.clamp(min=0).flatten())
+        unread = start.reshape(-1, hidden)
+        return torch.where(last >= 0, found, unread).view(rows, directions * hidden)
 
 
 class _Context(FunctionCtx):
@@ -121,7 +184,8 @@ class _Recurrence(Function):
         biases: Tensor,
         index: Tensor | None,
         plan: _Plan,
-    ) -> Tensor:
+        *start: Tensor,
+    ) -> tuple[Tensor, ...]:
         cell, place = plan.cell, plan.packing.place
         directions, _, hidden = weights.shape
         inputs = _Inputs(cell, projected, biases, plan.source(index, directions))
@@ -131,21 +195,28 @@ class _Recurrence(Function):
         carries = [projected.new_empty(place.shape[0], hidden) for _ in range(cell.carries)]
         size = carries[0].numel() * cell.blocks * projected.element_size()
         keep = any(ctx.needs_input_grad) and size <= KEPT_BYTES
+        begin = [plan.sorted(part, hidden) for part in start]
         kept: list[Tensor] = []
         for span in plan.spans:
             gates = inputs.take(span)
-            steps.run(cell, gates, matrix=matrix, carries=carries, span=span)
+            steps.run(cell, gates, matrix=matrix, carries=carries, span=span, begin=begin)
             if keep:
                 kept.append(gates)
         ctx.plan, ctx.index, ctx.kept = plan, index, kept
-        ctx.save_for_backward(projected, weights, biases, *carries)
-        return carries[0].index_select(0, place).view(-1, directions * hidden)
+        ctx.save_for_backward(projected, weights, biases, *carries, *begin)
+        ctx.set_materialize_grads(False)
+        starts = start or [None] * len(carries)
+        ends = [plan.ends(carry, part) for carry, part in zip(carries, starts, strict=True)]
+        return carries[0].index_select(0, place).view(-1, directions * hidden), *ends
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: _Context, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor, None, None]:
-        projected, weights, biases, *carries = ctx.saved_tensors
+    def backward(
+        ctx: _Context, gradient: Tensor | None, *toward_ends: Tensor | None
+    ) -> tuple[Tensor | None, ...]:
+        projected, weights, biases, *rest = ctx.saved_tensors
         plan, cell, spans = ctx.plan, ctx.plan.cell, ctx.plan.spans
+        carries, begin = rest[: cell.carries], rest[cell.carries :]
         # The gates are overwritten on the way, so a second way back has to compute them again.
         kept, ctx.kept = ctx.kept, []
         directions, _, hidden = weights.shape
@@ -154,11 +225,16 @@ class _Recurrence(Function):
             inputs.fill()
         matrix = _reordered(weights, cell.recurrent, hidden)
         sums = _Sums(cell, matrix, inputs.source, projected.shape[0])
-        incoming = gradient.reshape(-1, hidden)
-        first = plan.packing.sizes[0] if spans else 0
-        carried = [projected.new_zeros(first, hidden) for _ in range(cell.carries)]
+        incoming = carries[0].new_zeros(1, hidden).expand(len(plan.packing.place), hidden)
+        if gradient is not None:
+            incoming = gradient.reshape(-1, hidden)
+        # A row is not touched before its last step, so what arrives at its end can wait here.
+        carried = [plan.arriving(part, carries[0]) for part in toward_ends]
         for number, span in reversed(list(enumerate(spans))):
-            found = [steps.before(carry, span) for carry in carries]
+            found = [
+                steps.before(carry, span, begin[place] if begin else None)
+                for place, carry in enumerate(carries)
+            ]
             gates = (
                 kept[number]
                 if kept
@@ -167,9 +243,17 @@ class _Recurrence(Function):
             after = [carry[span.start : span.stop] for carry in carries]
             parts = steps.derive(cell, gates, before=found, after=after)
             arriving = incoming.index_select(0, plan.packing.source[span.start : span.stop])
-            steps.run_back(cell, parts, matrix=matrix, carried=[arriving, *carried], span=span)
+            steps.run_back(
+                cell,
+                parts,
+                matrix=matrix,
+                carried=[arriving, *carried],
+                span=span,
+                to_begin=bool(begin),
+            )
             sums.add(parts[0], found[0], span, repeated=ctx.index is not None)
-        return (*sums.total(), None, None)
+        toward_start = [plan.unsorted(part) for part in carried] if begin else []
+        return (*sums.total(), None, None, *toward_start)
 
 
 class _Inputs:

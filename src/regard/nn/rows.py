@@ -30,7 +30,7 @@ def row_sum(items: Ragged) -> Tensor:
 
 def row_weighted_sum(items: Ragged, weights: Tensor) -> Tensor:
     """Add up the items of each row, each multiplied by its weight, (rows, size)."""
-    return cast(Tensor, _RowSum.apply(items.values, weights, items))
+    return cast(Tensor, _RowSum.apply(items.values, weights.to(items.values.dtype), items))
 
 
 def row_mean(items: Ragged) -> Tensor:
@@ -49,14 +49,17 @@ def row_max(items: Ragged) -> Tensor:
 
 
 def row_softmax(scores: Ragged) -> Ragged:
-    """Make the items of every row positive and sum to one."""
+    """Make the items of every row positive and sum to one.
+
+    Half precision gives single precision: rounded to half, the weights would miss one.
+    """
     values = scores.values if scores.values.dtype == torch.float64 else scores.values.float()
     # Each row has a peak of its own: one for all would underflow the rows far below it.
     peaks = row_max(scores.with_values(values.detach()))
     grown = torch.exp(values - _spread(peaks, scores))
     # The sum of a long row loses too much in single precision for its weights to sum to one.
     totals = row_sum(scores.with_values(grown.double())).to(grown.dtype)
-    return scores.with_values((grown / _spread(totals, scores)).to(scores.values.dtype))
+    return scores.with_values(grown / _spread(totals, scores))
 
 
 def take_rows(items: Ragged, rows: Tensor) -> Ragged:

@@ -18,19 +18,28 @@ __all__ = ["before", "complete", "derive", "run", "run_back", "sides"]
 
 
 def run(
-    cell: Cell, gates: Tensor, *, matrix: Tensor, carries: Sequence[Tensor], span: Span
+    cell: Cell,
+    gates: Tensor,
+    *,
+    matrix: Tensor,
+    carries: Sequence[Tensor],
+    span: Span,
+    begin: Sequence[Tensor] = (),
 ) -> None:
-    """Make the steps of a span: complete its gates and write what it carries, in place."""
+    """Make the steps of a span: complete its gates and write what it carries, in place.
+
+    ``begin`` is what the rows carry into their first step, if it is not zeros.
+    """
     directions, width, hidden = matrix.shape
     transposed = matrix.transpose(1, 2)
     after = [carry[span.start : span.stop].split(span.sizes) for carry in carries]
     last = [carry[span.start - span.before : span.start] for carry in carries]
     if not span.before:
-        last = [carry.new_zeros(span.sizes[0], hidden) for carry in carries]
+        last = list(begin) or [carry.new_zeros(span.sizes[0], hidden) for carry in carries]
     fed = _steps(gates[:, -width:], directions, span.sizes)
     for step, view in enumerate(cell.views(gates, span.sizes)):
         last = [part[: span.sizes[step]] for part in last]
-        if step or span.before:
+        if step or span.before or begin:
             fed[step].baddbmm_(sides(last[0], directions), transposed)
         cell.activate(view)
         current = [part[step] for part in after]
@@ -38,7 +47,7 @@ def run(
         last = current
 
 
-def before(carry: Tensor, span: Span) -> Tensor:
+def before(carry: Tensor, span: Span, begin: Tensor | None = None) -> Tensor:
     """Return what every slot of a span found when it was reached, (slots, hidden)."""
     steps = carry[span.start - span.before : span.stop].split(
         [span.before, *span.sizes] if span.before else span.sizes
@@ -46,7 +55,8 @@ def before(carry: Tensor, span: Span) -> Tensor:
     sizes = span.sizes if span.before else span.sizes[1:]
     found = [step[:size] for step, size in zip(steps, sizes, strict=False)]
     if not span.before:
-        found.insert(0, carry.new_zeros(span.sizes[0], carry.shape[1]))
+        first = carry.new_zeros(span.sizes[0], carry.shape[1]) if begin is None else begin
+        found.insert(0, first[: span.sizes[0]])
     return torch.cat(found)
 
 
@@ -79,12 +89,18 @@ def derive(
 
 
 def run_back(
-    cell: Cell, parts: list[Tensor], *, matrix: Tensor, carried: Sequence[Tensor], span: Span
+    cell: Cell,
+    parts: list[Tensor],
+    *,
+    matrix: Tensor,
+    carried: Sequence[Tensor],
+    span: Span,
+    to_begin: bool = False,
 ) -> None:
     """Go back through a span: make its coefficients gradients, in place.
 
     The first of ``carried`` is what arrives at each slot from outside, the others what has
-    come back from later steps.
+    come back from later steps; with ``to_begin`` they go on to what the rows started from.
     """
     directions, width, _ = matrix.shape
     views = list(zip(*(part.split(span.sizes) for part in parts), strict=True))
@@ -94,7 +110,7 @@ def run_back(
         later = [part[: span.sizes[step]] for part in carried[1:]]
         later[0].add_(arriving[step])
         cell.back(views[step], later)
-        if step or span.before:
+        if step or span.before or to_begin:
             sides(later[0], directions).baddbmm_(fed[step], matrix, beta=cell.keeps)
 
 

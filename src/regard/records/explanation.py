@@ -10,9 +10,10 @@ from pathlib import Path
 
 from ..errors import DataError, suggestion
 from .encoding import decode, encode
+from .receipt import Receipt
 from .weights import Span, Weights, importance
 
-__all__ = ["ClassName", "Decision", "Explanation", "Measure", "Piece", "Receipt"]
+__all__ = ["Change", "ClassName", "Decision", "Explanation", "Piece"]
 
 ClassName = str | int
 
@@ -24,24 +25,17 @@ class Piece:
     text: str
     span: Span
     weight: float
+    score: float | None = None  # with its sign, where the method knows one
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
-    """One number about an explanation, beside what a random ranking of the pieces gets."""
+class Change:
+    """What becomes of a decision once some sentences are taken away."""
 
-    name: str
-    value: float
-    random: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Receipt:
-    """How faithful an explanation was measured to be."""
-
-    verdict: str
-    measures: tuple[Measure, ...]
-    bins: tuple[float, ...] = ()  # the shares of the pieces that were erased
+    removed: tuple[Span, ...]  # in the order in which they were taken away
+    probability: float  # of the label that was decided on, without them
+    flips: bool  # whether the decision is then another
+    label: ClassName | None = None  # the likeliest label without them; None for multi-label data
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +45,9 @@ class Decision:
     label: ClassName
     probability: float
     weights: tuple[Weights, ...]
+    against: ClassName | None = None  # why not this label instead, where that was the question
+    change: Change | None = None  # what would change the decision, where that was the question
+    receipt: Receipt | None = None  # how faithful these weights are, where it was measured
 
     def level(self, name: str) -> Weights | None:
         """The weights called ``name``, such as ``"word"`` or ``"sentence"``, if there are any."""
@@ -78,7 +75,6 @@ class Explanation:
     unread: tuple[Span, ...] = ()  # what a cap kept from the model
     true_labels: tuple[ClassName, ...] | None = None  # None: not known
     erasure: str | None = None  # how pieces were taken away, where the method or the receipt did so
-    receipt: Receipt | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.source, str) or not self.decisions:
@@ -108,6 +104,11 @@ class Explanation:
         """How probable the model thinks that label."""
         return self.decisions[0].probability
 
+    @property
+    def receipt(self) -> Receipt | None:
+        """How faithful the explanation of that label was measured to be, if it was."""
+        return self.decisions[0].receipt
+
     def decision(self, label: ClassName | None = None) -> Decision:
         """The decision about ``label``, or the first one."""
         for decision in self.decisions:
@@ -133,7 +134,8 @@ class Explanation:
 
     def _piece(self, weights: Weights, place: int) -> Piece:
         start, end = weights.pieces[place]
-        return Piece(self.source[start:end], (start, end), weights.values[place])
+        score = None if weights.scores is None else weights.scores[place]
+        return Piece(self.source[start:end], (start, end), weights.values[place], score)
 
     def to_json(self) -> str:
         """Return the explanation as one line of JSON, from which it can be read back unchanged."""

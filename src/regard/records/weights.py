@@ -22,6 +22,9 @@ class Weights:
     ``by`` says what the weights are shares of: with ``"sentence"`` the words of each sentence
     sum to one, with ``"document"`` all pieces together do. A layer with several hops, or heads,
     gives one column of values each in ``hops``; ``values`` is then their mean.
+
+    A method that tells what speaks for the label from what speaks against it gives ``scores``,
+    positive and negative, in its own ``unit``; ``values`` are then the shares of their sizes.
     """
 
     name: str  # "word", "sentence", "cross", "layer 3"
@@ -31,9 +34,19 @@ class Weights:
     values: tuple[float, ...]
     by: str = "document"
     hops: tuple[tuple[float, ...], ...] = ()
+    scores: tuple[float, ...] | None = None  # None: the method knows no sign
+    unit: str = ""  # of the scores: "probability", "log-odds"
+
+    @classmethod
+    def from_scores(
+        cls, name: str, pieces: Sequence[Span], scores: Sequence[float], *, unit: str
+    ) -> Weights:
+        """The weights that signed scores stand for; all are zero where every score is."""
+        found = tuple(scores)
+        return cls(name, tuple(pieces), _shares(tuple(map(abs, found))), scores=found, unit=unit)
 
     def __post_init__(self) -> None:
-        for values in (self.values, *self.hops):
+        for values in (self.values, *self.hops, *([] if self.scores is None else [self.scores])):
             if len(values) != len(self.pieces):
                 raise DataError(
                     f"{len(values)} {self.name} weights do not fit {len(self.pieces)} pieces"
@@ -50,6 +63,11 @@ class Weights:
     def __len__(self) -> int:
         """How many pieces there are."""
         return len(self.pieces)
+
+    @property
+    def amounts(self) -> tuple[float, ...]:
+        """What pieces are ranked and drawn by: the scores where there are any, else the values."""
+        return self.values if self.scores is None else self.scores
 
     def at_hop(self, hop: int) -> Weights:
         """The weights of one hop alone."""
@@ -78,7 +96,7 @@ def importance(words: Weights, sentences: Weights, *, length_corrected: bool = F
 
 
 def summed_by(words: Weights, sentences: Sequence[Span]) -> Weights:
-    """Add up the weights of the words in each sentence."""
+    """Add up the weights, or the signed scores, of the words in each sentence."""
     frame = Weights("sentence", tuple(sentences), (0.0,) * len(sentences))
     homes = _homes(words, frame)
 
@@ -88,6 +106,8 @@ def summed_by(words: Weights, sentences: Sequence[Span]) -> Weights:
             found[home].append(value)
         return tuple(map(math.fsum, found))
 
+    if words.scores is not None:
+        return Weights.from_scores("sentence", sentences, totals(words.scores), unit=words.unit)
     return replace(frame, values=totals(words.values), hops=tuple(map(totals, words.hops)))
 
 

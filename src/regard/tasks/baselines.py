@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
 
-__all__ = ["MAJORITY", "TFIDF", "TfidfBaseline"]
+__all__ = ["BASELINE_FILES", "MAJORITY", "MAX_DOCUMENTS", "TFIDF", "TfidfBaseline"]
 
 MAJORITY = "most frequent class"
 TFIDF = "TF-IDF + logistic regression"
@@ -36,7 +36,7 @@ _SINGLE = (
     "\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
 _WORD = rf"[{_SINGLE}]|[^\W{_SINGLE}]+"
-_WEIGHTS_FILE, _TERMS_FILE = "baseline.safetensors", "baseline.txt"
+_WEIGHTS_FILE, _TERMS_FILE = BASELINE_FILES = "baseline.safetensors", "baseline.txt"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..errors import DataError
 from ..records.explanation import ClassName
 
-__all__ = ["Answers", "Floats", "Integers", "Predictions", "decided", "softened"]
+__all__ = ["Answers", "Floats", "Integers", "Predictions", "confidences", "decided", "softened"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -77,10 +77,7 @@ class Predictions:
 
     def confidences(self, temperature: float = 1.0) -> Floats:
         """Return the probability the model gives its whole answer, (documents,)."""
-        probabilities = self.probabilities(temperature)
-        if self.multilabel:
-            return np.maximum(probabilities, 1 - probabilities).prod(axis=1)
-        return probabilities.max(axis=1)
+        return confidences(self.probabilities(temperature), multilabel=self.multilabel)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,6 +95,13 @@ def softened(logits: Floats, *, multilabel: bool, temperature: float = 1.0) -> F
 
     scaled = np.asarray(logits, dtype=np.float64) / temperature
     return expit(scaled) if multilabel else softmax(scaled, axis=1)
+
+
+def confidences(probabilities: Floats, *, multilabel: bool) -> Floats:
+    """Return the probability of the whole answer, (documents,); several labels are independent."""
+    if multilabel:
+        return np.maximum(probabilities, 1 - probabilities).prod(axis=1)
+    return probabilities.max(axis=1)
 
 
 def decided(logits: Floats, *, multilabel: bool) -> Integers:

@@ -1,0 +1,42 @@
+"""From signed scores of the pieces of a batch to the weights of each document."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torch import Tensor
+
+from ..data.batch import Batch
+from ..records.weights import Weights, summed_by
+from ..text.document import Tokens
+
+__all__ = ["levels", "levels_of_batch"]
+
+
+def levels(
+    text: Tokens, words: Sequence[float], sentences: Sequence[float] | None = None, *, unit: str
+) -> tuple[Weights, ...]:
+    """Weigh a text's words and sentences by scores; that of a sentence is by default the sum."""
+    spans = text.sentence_spans()
+    word_spans = [(start, end) for start, end in text.spans.tolist()]
+    by_word = Weights.from_scores("word", word_spans, words, unit=unit)
+    if sentences is None:
+        return by_word, summed_by(by_word, spans)
+    return by_word, Weights.from_scores("sentence", spans, sentences, unit=unit)
+
+
+def levels_of_batch(
+    batch: Batch, words: Tensor, sentences: Tensor | None = None, *, unit: str
+) -> list[tuple[Weights, ...]]:
+    """Weigh every document of a batch by the scores of all its words, (tokens,), and sentences."""
+    by_word = _rows(words, batch.by_document.host_lengths)
+    by_sentence: list[list[float]] | list[None] = [None] * len(batch)
+    if sentences is not None:
+        by_sentence = _rows(sentences, batch.sentences.tolist())
+    return [
+        levels(*parts, unit=unit) for parts in zip(batch.texts, by_word, by_sentence, strict=True)
+    ]
+
+
+def _rows(scores: Tensor, lengths: list[int]) -> list[list[float]]:
+    return [row.tolist() for row in scores.detach().double().cpu().split(lengths)]

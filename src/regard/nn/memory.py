@@ -1,0 +1,122 @@
+"""What a decoder looks at, and how it looks: attention over the items of a source.
+
+A memory is asked again at every step, and by several hypotheses about the same source. So its
+keys are prepared once, and it is padded once: all the questions of a step are one product.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from ..ragged import Ragged
+from .attention import SCORES
+from .padding import pad
+
+__all__ = ["WINDOWS", "Attended", "CrossAttention", "LookConfig", "Memory", "weight_rows"]
+
+WindowName = Literal["global", "monotonic", "predictive"]
+WINDOWS: tuple[WindowName, ...] = ("global", "monotonic", "predictive")
+"""Where a step may look: everywhere, around its own number, or around a place it predicts."""
+
+
+@dataclass(frozen=True)
+class LookConfig:
+    """How a decoder looks at its memory."""
+
+    score: str = "general"
+    attention_size: int = 100  # of the score's hidden layer
+    window: WindowName = "global"
+    reach: int = 10  # how many items to either side a window holds
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Memory:
+    """The items of every source with what they answer to, filled up with zeros."""
+
+    values: Tensor  # (sources, longest, size)
+    keys: Tensor  # (sources, longest, key size)
+    lengths: Tensor  # (sources,)
+
+    def __len__(self) -> int:
+        """How many sources there are."""
+        return self.lengths.shape[0]
+
+    def taken(self, sources: Tensor) -> Memory:
+        """The memory of the given sources, in their order."""
+        return Memory(
+            self.values.index_select(0, sources),
+            self.keys.index_select(0, sources),
+            self.lengths.index_select(0, sources),
+        )
+
+    def first(self, count: int) -> Memory:
+        """The memory of the first sources."""
+        if count == len(self):
+            return self
+        return Memory(self.values[:count], self.keys[:count], self.lengths[:count])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Attended:
+    """What each question found, and where it looked.
+
+    Weights beyond the end of a source are zero, but mean nothing where the source is empty.
+    """
+
+    contexts: Tensor  # (sources, questions, size)
+    weights: Tensor  # (sources, questions, longest)
+
+
+class CrossAttention(nn.Module):
+    """Attention of a decoder over its memory, global or local, of Luong et al. (2015).
+
+    ``monotonic`` is their local-m and ``predictive`` their local-p. There the weights of a
+    window are multiplied by a bell around the predicted place, and no longer sum to one; here
+    the bell is part of the score, so that they do.
+    """
+
+    def __init__(self, query_size: int, memory_size: int, config: LookConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.score = SCORES[config.score](query_size, memory_size, config.attention_size)
+        if config.window == "predictive":
+            self.place = nn.Sequential(
+                nn.Linear(query_size, query_size, bias=False),
+                nn.Tanh(),
+                nn.Linear(query_size, 1, bias=False),
+                nn.Sigmoid(),
+            )
+
+    def prepare(self, items: Ragged) -> Memory:
+        """Do to the items, one row a source, what is done once for all questions."""
+        return Memory(pad(items), pad(self.score.prepare(items)), items.lengths)
+
+    def forward(self, queries: Tensor, memory: Memory, steps: Tensor) -> Attended:
+        """Ask questions, (sources, questions, query size), at the given steps, (questions,)."""
+        scores = self.score.compare_padded(queries, memory.keys)
+        places = torch.arange(memory.keys.shape[1], device=scores.device)
+        lengths = memory.lengths[:, None, None]
+        hidden = places >= lengths  # (sources, 1, longest)
+        reach = self.config.reach
+        if self.config.window == "monotonic":
+            # After the end of a short source a step looks at what the end has.
+            centres = torch.minimum(steps[None, :, None], (lengths - 1).clamp(min=0))
+            hidden = hidden | ((places - centres).abs() > reach)
+        elif self.config.window == "predictive":
+            apart = places - lengths * self.place(queries)
+            hidden = hidden | (apart.abs() > reach)
+            scores = scores - apart.square() / (2 * (reach / 2) ** 2)
+        # Not minus infinity: the row of an empty source has nothing else, and must not be nothing.
+        scores = scores.masked_fill(hidden, torch.finfo(scores.dtype).min)
+        weights = torch.softmax(scores, -1)
+        return Attended(weights.to(memory.values.dtype) @ memory.values, weights)
+
+
+def weight_rows(weights: Tensor, lengths: Tensor) -> Ragged:
+    """Cut padded weights, (steps, longest), to the length of the source of each step, (steps,)."""
+    places = torch.arange(weights.shape[1], device=weights.device)
+    return Ragged(weights[places < lengths[:, None]], lengths)

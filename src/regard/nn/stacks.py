@@ -1,0 +1,113 @@
+"""Layers of recurrent cells that go on from a given state: along whole rows, or by one step.
+
+What a token gives the first layer does not depend on the state, so it is projected before, for
+all steps at once: both ways take the projected input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import linear
+from torch.nn.utils.rnn import PackedSequence
+
+from ..ragged import Ragged
+from .cells import CellName
+from .dropout import drop
+from .encoders import LAYERS
+from .packing import Packing
+from .recurrent import Carry, Layer, recur_from
+
+__all__ = ["STEPS", "Carries", "RecurrentStack"]
+
+Carries = tuple[Carry, ...]
+"""What each layer carries, the first layer first; every tensor is (rows, hidden)."""
+
+
+class RecurrentStack(nn.Module):
+    """Layers of an RNN, GRU or LSTM in one direction; the parameters are torch's own."""
+
+    def __init__(
+        self,
+        size: int,
+        hidden_size: int,
+        *,
+        cell: CellName = "gru",
+        layers: int = 1,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        self.cell = cell
+        self.dropout = dropout
+        self.layers = LAYERS[cell](
+            size, hidden_size, num_layers=layers, dropout=dropout if layers > 1 else 0.0
+        )
+
+    def zeros(self, rows: int) -> Carries:
+        """A start from nothing."""
+        like = self.layers.weight_hh_l0
+        state = like.new_zeros(rows, self.layers.hidden_size)
+        return ((state,) * (2 if self.cell == "lstm" else 1),) * self.layers.num_layers
+
+    def project(self, values: Tensor, columns: slice = slice(None), bias: bool = True) -> Tensor:
+        """What some columns of the first layer's input give its gates, (rows, gates * hidden)."""
+        weight = self.layers.weight_ih_l0[:, columns]
+        return linear(values, weight, self.layers.bias_ih_l0 if bias else None)
+
+    def step(self, projected: Tensor, carries: Carries) -> Carries:
+        """Make one step with every row; the last layer's state is ``carries[-1][0]``."""
+        made: list[Carry] = []
+        for number, carry in enumerate(carries):
+            if number:
+                below = drop(made[-1][0], self.dropout, self.training)
+                weight, bias = self._parameters("ih", number)
+                projected = linear(below, weight, bias)
+            fed = linear(carry[0], *self._parameters("hh", number))
+            made.append(STEPS[self.cell](projected, fed, carry))
+        return tuple(made)
+
+    def run(self, projected: Ragged, carries: Carries) -> Ragged:
+        """Go along every row from its start; return the states of the last layer."""
+        rows, values = projected, projected.values
+        for number, carry in enumerate(carries):
+            if number:
+                below = drop(values, self.dropout, self.training)
+                values = linear(below, *self._parameters("ih", number))
+            weight, bias = self._parameters("hh", number)
+            layer = Layer(self.cell, weight.unsqueeze(0), bias.unsqueeze(0))
+            values, _ = recur_from(layer, values, rows, carry)
+        return rows.with_values(values)
+
+    def _parameters(self, kind: str, layer: int) -> tuple[Tensor, Tensor]:
+        """The weights and biases that the input, "ih", or the state, "hh", is multiplied with."""
+        weight = self.layers.get_parameter(f"weight_{kind}_l{layer}")
+        return weight, self.layers.get_parameter(f"bias_{kind}_l{layer}")
+
+
+def _rnn(projected: Tensor, fed: Tensor, carry: Carry) -> Carry:
+    return (torch.tanh(projected + fed),)
+
+
+def _gru(projected: Tensor, fed: Tensor, carry: Carry) -> Carry:
+    hidden = carry[0].shape[1]
+    both = torch.sigmoid(projected[:, : 2 * hidden] + fed[:, : 2 * hidden])
+    reset, update = both.chunk(2, 1)
+    new = torch.tanh(torch.addcmul(projected[:, 2 * hidden :], reset, fed[:, 2 * hidden :]))
+    return (torch.lerp(new, carry[0], update),)
+
+
+def _lstm(projected: Tensor, fed: Tensor, carry: Carry) -> Carry:
+    enter, forget, new, leave = (projected + fed).chunk(4, 1)
+    kept = torch.sigmoid(forget) * carry[1]
+    memory = torch.addcmul(kept, torch.sigmoid(enter), torch.tanh(new))
+    return torch.sigmoid(leave) * torch.tanh(memory), memory
+
+
+STEPS: dict[CellName, Callable[[Tensor, Tensor, Carry], Carry]] = {
+    "rnn": _rnn,
+    "gru": _gru,
+    "lstm": _lstm,
+}
+"""One step of every cell: what the input and the state give the gates, and what was carried."""
