@@ -75,7 +75,8 @@ def report(counts: dict[str, int]) -> None:
     ]
     test = fisher_exact(table, alternative="greater")
     print(
-        f"of the heaviest tenth of words {100 * heavy:.2f} % are in the list, of the others {100 * light:.2f} %"
+        f"in the list are {100 * heavy:.2f} % of the heaviest tenth of words, "
+        f"{100 * light:.2f} % of the others"
     )
     print(f"{heavy / light:.1f} times as many; one-sided Fisher's exact test p = {test.pvalue:.3g}")
 

@@ -78,9 +78,12 @@ def run(seed: int, sentences: Sequence[str], options: argparse.Namespace) -> dic
         planted in explanation.sentences(1)[0].text
         for explanation, (_, _, planted) in zip(explanations, test, strict=True)
     ]
+    new_frame = [TEST_FRAME[:16] in planted for _, _, planted in test]
     found = {
         "seed": seed,
         "accuracy": statistics.mean(right),
+        "accuracy_in_new_frame": share(right, new_frame, True),
+        "accuracy_in_new_combination": share(right, new_frame, False),
         "planted_first": statistics.mean(first),
         "validation": classifier.history_.best.validation_accuracy,
         "epochs": len(classifier.history_.epochs),
@@ -88,6 +91,11 @@ def run(seed: int, sentences: Sequence[str], options: argparse.Namespace) -> dic
     }
     print(json.dumps(found), flush=True)
     return found
+
+
+def share(right: Sequence[bool], kinds: Sequence[bool], kind: bool) -> float:
+    """The share of right answers among the documents of one kind."""
+    return statistics.mean(value for value, own in zip(right, kinds, strict=True) if own == kind)
 
 
 def real_sentences(reviews: int) -> list[str]:

@@ -59,9 +59,8 @@ def report(scores: dict[str, list[float]], count: int) -> None:
 
     print("| pooling | accuracy | deviation |\n|---|---|---|")
     for pooling, values in scores.items():
-        print(
-            f"| {pooling} | {100 * statistics.mean(values):.2f} | {100 * statistics.stdev(values):.2f} |"
-        )
+        mean, deviation = statistics.mean(values), statistics.stdev(values)
+        print(f"| {pooling} | {100 * mean:.2f} | {100 * deviation:.2f} |")
     differences = [b - a for a, b in zip(*scores.values(), strict=True)]
     test = ttest_rel(scores["attention"], scores["mean"])
     print(

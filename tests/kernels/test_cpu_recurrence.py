@@ -122,11 +122,15 @@ def test_threads_change_not_a_bit(cell, threads):
     """The same input gives the same bits, run after run and for any number of threads."""
     lengths = torch.randint(0, 40, (1000,), generator=torch.Generator().manual_seed(1)).tolist()
     case = Case(cell, 17, lengths=lengths, distinct=50)
+    # Torch's own products are not looked at: their bits do depend on the threads.
+    projected, weights, biases = (
+        tensor.detach().requires_grad_() for tensor in (case.projected(), case.weights, case.biases)
+    )
     results = []
     for count in (1, 2, 3, 3):
         threads(count)
-        states = cpu.recur(cell, *case.inputs())
-        results.append([states, *gradients(states, case.leaves())])
+        states = cpu.recur(cell, projected, case.index, case.rows, weights, biases)
+        results.append([states, *gradients(states, [projected, weights, biases])])
     for other in results[1:]:
         assert all(torch.equal(one, two) for one, two in zip(results[0], other, strict=True))
 
@@ -199,7 +203,7 @@ def test_huge_inputs_saturate_the_gates(level, monkeypatch):
         arguments = (case.index, case.rows, case.weights, case.biases)
         states = cpu.recur(cell, projected, *arguments)
         torch.testing.assert_close(
-            states, plain_recur(cell, projected, *arguments), atol=1e-6, rtol=0
+            states, plain_recur(cell, projected, *arguments), atol=1e-5, rtol=0
         )
 
 
@@ -241,9 +245,9 @@ def test_buffers_are_freed():
     assert len(gc.get_objects()) - before < 50
 
 
-def _sum_of_states(case, sent):
-    torch.set_num_threads(2)
-    sent.send(float(cpu.recur("gru", *case.inputs()).sum()))
+def _last_state(arguments, sending):
+    with torch.no_grad():
+        sending.send(cpu.recur("gru", *arguments)[-1].tolist())
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
@@ -252,13 +256,16 @@ def test_a_fork_after_use_computes_on(threads):
     if "fork" not in multiprocessing.get_all_start_methods():
         pytest.skip("this system cannot fork")
     threads(2)
-    case = Case("gru", 50, lengths=[30] * 400)
-    wanted = float(cpu.recur("gru", *case.inputs()).sum())
+    arguments = [
+        argument.detach() if isinstance(argument, torch.Tensor) else argument
+        for argument in Case("gru", 50, lengths=[30] * 400).inputs()
+    ]
+    wanted = cpu.recur("gru", *arguments)[-1].tolist()
     context = multiprocessing.get_context("fork")
     receiving, sending = context.Pipe(duplex=False)
-    child = context.Process(target=_sum_of_states, args=(case, sending))
+    child = context.Process(target=_last_state, args=(arguments, sending), daemon=True)
     child.start()
     assert receiving.poll(60), "the child hangs"
-    assert receiving.recv() == pytest.approx(wanted, rel=1e-6)
+    assert receiving.recv() == wanted
     child.join(60)
     assert child.exitcode == 0

@@ -282,3 +282,5 @@ def test_attention_refuses_shapes_that_do_not_fit():
     rows = Ragged(torch.zeros(2, device=DEVICE), torch.tensor([2], device=DEVICE))
     with pytest.raises(ValueError, match="attention needs scores"):
         attend_rows(torch.zeros(2, device=DEVICE), torch.zeros(3, 4, device=DEVICE), rows)
+    with pytest.raises(ValueError, match="rows of 2 items cannot lay out 3"):
+        attend_rows(torch.zeros(3, device=DEVICE), torch.zeros(3, 4, device=DEVICE), rows)

@@ -55,6 +55,7 @@ _SKIPPED_FOLDERS = {
     "test",
     "testing",
     "site-packages",
+    "dist-packages",
     "__pycache__",
     "idlelib",
     "lib2to3",

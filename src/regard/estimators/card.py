@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import cast
 
@@ -66,5 +67,8 @@ def _code(value: object) -> str:
     """A value as inline code, whatever characters it holds."""
     text = f"{value:.4g}" if isinstance(value, float) else str(value)
     text = text.replace("\n", " ").replace("|", "\\|")
-    fence = "``" if "`" in text else "`"
-    return f"{fence}{text}{fence}" if text else "(empty)"
+    if not text.strip():
+        return "(empty)"
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    # A longer fence than any within, and a space, because the text may begin with a backtick.
+    return f"{'`' * (longest + 1)} {text} {'`' * (longest + 1)}" if longest else f"`{text}`"

@@ -46,7 +46,7 @@ def evaluate(
         dict(zip(indices, classifier.explain(list(texts.values())), strict=True)) if texts else {}
     )
     facts = ModelFacts(
-        name=classifier.network.name,
+        name=classifier.settings_.network.name,
         parameter_count=sum(weight.numel() for weight in classifier.model_.parameters()),
         vocabulary_size=len(classifier.vocab_),
         training_documents=_whole(classifier.facts_.get("training_documents")),
@@ -101,9 +101,11 @@ class _Tally:
     def score(self) -> Evaluation:
         """Turn all answers into scores."""
         if not self._count:
+            known = [str(name) for name in self.classifier.classes_]
+            shown = ", ".join(known[:10]) + (", ..." if len(known) > 10 else "")
             raise DataError(
-                "there is nothing to evaluate: no document has a label that the model knows "
-                f"({self.unknown:,} have another one)"
+                f"there is nothing to evaluate: of {self.unknown:,} documents none has a label "
+                f"that the model knows ({shown})"
             )
         predictions = self._predictions(np.concatenate(self._labels), np.concatenate(self._logits))
         return score(

@@ -59,7 +59,7 @@ class Answers:
 
     def decision(self, place: int, number: int, weights: tuple[Weights, ...]) -> Decision:
         """What was decided about class ``number`` of the document at ``place``, and by what."""
-        return Decision(self.classes[number], float(self.probabilities[place, number]), weights)
+        return Decision(self.classes[number], self.probabilities[place, number].item(), weights)
 
     def rival(self, place: int, number: int) -> int:
         """The class that ``number`` is contrasted with in the document at ``place``."""

@@ -72,21 +72,22 @@ class Eraser:
         return self.with_sentences(np.ones((1, self.sentence_count), dtype=bool))
 
     def with_words(self, kept: Mask) -> Tensor:
-        """Return the logits of versions with the words where ``kept``, (versions, words)."""
+        """Return the logits of versions with the words ``kept``, (versions, words)."""
         if self._keeper is None:
             return self.reread(kept)
         found = []
-        for part in _portions(self._counts(kept, self._changed(kept)).sum(1) + self.sentence_count):
+        to_read = (self._counts(kept) * self._changed(kept)).sum(1)
+        for part in _portions(to_read + self.sentence_count):
             changed = self._changed(kept[part])
-            gone = self._counts(kept[part], ~changed) == 0
-            numbers = np.where(gone, -1, np.arange(self.sentence_count))
+            there = self._counts(kept[part]) > 0
+            numbers = np.where(there, np.arange(self.sentence_count), -1)
             numbers[changed] = self.sentence_count + np.arange(changed.sum())
             fresh = self._vectors(self._keeper, self._sentences(kept[part], changed))
             found.append(self._put_together(self._keeper, fresh, numbers))
         return torch.cat(found)
 
     def with_sentences(self, kept: Mask) -> Tensor:
-        """Return the logits of versions with the sentences where ``kept``, (versions, sentences)."""
+        """Return the logits of versions with the sentences ``kept``, (versions, sentences)."""
         if self._keeper is None or self._policy.replacement is not None:
             return self.with_words(kept[:, self.homes])
         numbers = np.where(kept, np.arange(self.sentence_count), -1)
@@ -110,7 +111,7 @@ class Eraser:
         """Do as ``with_words`` with nothing kept: every version is read from its words."""
         found = []
         for part in _portions(np.full(len(kept), self.word_count)):
-            there = self._counts(kept[part], np.True_) > 0
+            there = self._counts(kept[part]) > 0
             ids = self._sentences(kept[part], there)
             with torch.no_grad():
                 output = self._model(Batch(ids, self._tensor(there.sum(1))))
@@ -121,14 +122,14 @@ class Eraser:
         """Which words a version has at all: those that are not cut out."""
         return kept if self._policy.replacement is None else np.ones_like(kept)
 
-    def _counts(self, kept: Mask, read: Mask | np.bool_) -> NDArray[np.int64]:
-        """How many words each sentence of each version has, zero where it is not ``read``."""
-        return read * _by_sentence(np.add, self._present(kept).astype(np.int64), self._starts)
+    def _counts(self, kept: Mask) -> NDArray[np.int64]:
+        """How many words each sentence of each version has."""
+        return _by_sentence(np.add, self._present(kept).astype(np.int64), self._starts)
 
     def _changed(self, kept: Mask) -> Mask:
         """Which sentences of each version lost words, and still have some."""
         whole = _by_sentence(np.logical_and, kept, self._starts)
-        return ~whole & (self._counts(kept, np.True_) > 0)
+        return ~whole & (self._counts(kept) > 0)
 
     def _sentences(self, kept: Mask, read: Mask) -> Ragged:
         """The ids of the sentences to ``read``, version after version."""
@@ -136,7 +137,7 @@ class Eraser:
         ids = self._ids[words]
         if self._policy.replacement is not None:
             ids = np.where(kept[versions, words], ids, self._policy.replacement)
-        return Ragged(self._tensor(ids), self._tensor(self._counts(kept, read)[read]))
+        return Ragged(self._tensor(ids), self._tensor(self._counts(kept)[read]))
 
     def _vectors(self, keeper: Hierarchical, ids: Ragged) -> Tensor:
         """The vectors of sentences that need no company."""

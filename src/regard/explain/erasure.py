@@ -13,7 +13,7 @@ POLICY = "delete"
 
 
 def explain(answers: Answers) -> list[Explanation]:
-    """Return an explanation of each document: the probability lost without each word or sentence."""
+    """Return an explanation of each document: the probability lost without each piece."""
     found = []
     for place, ids in enumerate(documents(answers.batch)):
         eraser = Eraser(answers.model, ids, POLICY)

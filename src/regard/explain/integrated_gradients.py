@@ -30,7 +30,7 @@ BATCH_TOKENS = 1 << 15  # bounds the memory of what is differentiated at once
 
 
 def explain(answers: Answers) -> list[Explanation]:
-    """Return an explanation of each document by the log-odds each word adds on the way from zero."""
+    """Return an explanation of each document by the log-odds that each word adds."""
 
     def weigh(numbers: Tensor) -> list[tuple[Weights, ...]]:
         return levels_of_batch(answers.batch, _word_scores(answers, numbers), unit=UNIT)

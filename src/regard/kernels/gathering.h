@@ -34,32 +34,52 @@ INLINE void prefetch_item(const struct gathering *job, int64_t item)
     }
 }
 
-static void gather_row(const struct gathering *job, int64_t row, float *sum, int64_t width)
+/* Few rows make a task, as a handful of words may be read by half of the items. */
+#define GATHERED_ROWS 8
+
+/* A word may be read a million times: sums of sums lose less than one long sum. */
+#define GATHERED_ITEMS 256
+
+static void gather_run(const struct gathering *job, int64_t first, int64_t end, float *sum)
 {
-    const int64_t first = job->item_order ? job->firsts[row] : row;
-    const int64_t end = job->item_order ? job->firsts[row + 1] : row + 1;
-    if (first == end)
-        memset(sum, 0, sizeof(float) * width);
     for (int64_t n = first; n < end; n++) {
         /* The next item may be of the next row, and the last has none after it. */
-        if (job->item_order && n + 1 < job->recurrence.layout.item_count)
+        if (n + 1 < job->recurrence.layout.item_count)
             prefetch_item(job, job->item_order[n + 1]);
-        take_item(job, job->item_order ? job->item_order[n] : n, sum, n == first);
+        take_item(job, job->item_order[n], sum, n == first);
     }
 }
 
-/* Few rows make a task, as a handful of words may be read by half of the items. */
-#define GATHERED_ROWS 8
+static void gather_row(const struct gathering *job, int64_t row, float *run, int64_t width)
+{
+    float *sum = job->gradient + row * width;
+    if (!job->firsts) {
+        take_item(job, row, sum, 1);
+        return;
+    }
+    const int64_t end = job->firsts[row + 1];
+    memset(sum, 0, sizeof(float) * width);
+    for (int64_t first = job->firsts[row]; first < end; first += GATHERED_ITEMS) {
+        const int64_t last = end - first < GATHERED_ITEMS ? end : first + GATHERED_ITEMS;
+        gather_run(job, first, last, run);
+        add_row(sum, run, width);
+    }
+}
 
 static int gather(struct gathering *job)
 {
     const struct recurrence *recurrence = &job->recurrence;
     const int64_t width =
         recurrence->direction_count * recurrence->gates * recurrence->hidden_size;
-    for (int64_t first; (first = take_task(&job->next_task) * GATHERED_ROWS) < job->distinct_count;) {
-        const int64_t left = job->distinct_count - first;
-        for (int64_t row = first; row < first + (left < GATHERED_ROWS ? left : GATHERED_ROWS); row++)
-            gather_row(job, row, job->gradient + row * width, width);
+    const int64_t count = job->distinct_count;
+    float *run = allocate(width);
+    if (!run)
+        return OUT_OF_MEMORY;
+    for (int64_t first; (first = take_task(&job->next_task) * GATHERED_ROWS) < count;) {
+        const int64_t end = count - first < GATHERED_ROWS ? count : first + GATHERED_ROWS;
+        for (int64_t row = first; row < end; row++)
+            gather_row(job, row, run, width);
     }
+    free(run);
     return DONE;
 }

@@ -10,20 +10,29 @@ struct pass {
     float *memory[2];   /* (BLOCK_ROWS, hidden_step), of this step and the one before, by turns */
     float *carried;     /* (BLOCK_ROWS, hidden_step), gradients on their way to the item before */
     float *carried_memory;
+    float *sum; /* like the weights' gradient, over a few items; only for the way back */
 };
+
+/* The weights' gradient is transposed, in whole blocks of rows, and has one more for the bias. */
+INLINE int64_t sum_size(const struct recurrence *job)
+{
+    return (round_up(job->hidden_size) + 1) * job->gate_step;
+}
 
 /* All buffers of a pass in one piece, which begins with the zeros. */
 static float *prepare_pass(struct pass *pass, const struct recurrence *job)
 {
     const int64_t hidden = BLOCK_ROWS * job->hidden_step;
     const int64_t summed = BLOCK_ROWS * job->gate_step;
-    float *buffer = allocate_zeros(job->gate_step + summed + 4 * hidden);
+    const int64_t sum = job->weights_gradient ? sum_size(job) : 0;
+    float *buffer = allocate_zeros(job->gate_step + summed + 4 * hidden + sum);
     float *rest = buffer + job->gate_step;
     *pass = (struct pass){.job = job, .zeros = buffer, .summed = rest};
     pass->memory[0] = rest + summed;
     pass->memory[1] = pass->memory[0] + hidden;
     pass->carried = pass->memory[1] + hidden;
     pass->carried_memory = pass->carried + hidden;
+    pass->sum = pass->carried_memory + hidden;
     return buffer;
 }
 
@@ -175,45 +184,6 @@ static void backward_step(struct pass *pass, int64_t active, int64_t step)
         carry_gradients(pass, active, step);
 }
 
-/* total, (H, gates * H), += states before, transposed * gradients of the gates, over the block;
- * done while the block is still in the cache. */
-static void add_weights_gradient(const struct pass *pass, float *total)
-{
-    const struct recurrence *job = pass->job;
-    const struct block *block = &pass->block;
-    const int64_t size = job->hidden_size, columns = job->gates * size;
-    const float *states = job->states + pass->direction * size;
-    const float *gradients = job->saved + recurrent_part(job) +
-                             pass->direction * job->layout.item_count * job->saved_step;
-    struct span spans[BLOCK_ROWS];
-    int64_t count = 0;
-    for (; count < block->count && block->lengths[count] > 1; count++) {
-        /* Item by item in the order of memory: the state before is the left or right neighbour. */
-        const int64_t first = block->items[count];
-        spans[count].left = (first + pass->direction) * state_step(job);
-        spans[count].right = (first + 1 - pass->direction) * job->saved_step;
-        spans[count].depth = block->lengths[count] - 1;
-    }
-    for (int64_t row = 0; count > 0 && row < size; row += BLOCK_ROWS) {
-        const float *left[BLOCK_ROWS];
-        for (int64_t i = 0; i < BLOCK_ROWS; i++)
-            left[i] = states + (row + i < size ? row + i : row);
-        const struct product product = {
-            .left = left,
-            .left_step = state_step(job),
-            .right = gradients,
-            .right_step = job->saved_step,
-            .spans = spans,
-            .span_count = count,
-            .start = total + row * job->gate_step,
-            .start_step = job->gate_step,
-            .result = total + row * job->gate_step,
-            .result_step = job->gate_step,
-        };
-        multiply(&product, size - row < BLOCK_ROWS ? size - row : BLOCK_ROWS, columns);
-    }
-}
-
 INLINE void add_row(float *sum, const float *row, int64_t count)
 {
     int64_t at = 0;
@@ -223,25 +193,97 @@ INLINE void add_row(float *sum, const float *row, int64_t count)
         sum[at] += row[at];
 }
 
-static void add_biases_gradient(const struct pass *pass, float *total)
+/* How many items of a row are summed before the sum is added to the total: sums of sums lose
+ * less than one long sum. */
+#define SUMMED_ITEMS 256
+
+/* Where, from a step on, the rows of a block have gradients of gates and the states before them:
+ * item by item in the order of memory, where the state before is a neighbour. */
+static int64_t find_spans(const struct pass *pass, int64_t from, struct span *spans)
 {
     const struct recurrence *job = pass->job;
-    for (int64_t i = 0; i < pass->block.count; i++)
-        for (int64_t step = 0; step < pass->block.lengths[i]; step++)
-            add_row(total, saved_at(pass, i, step) + recurrent_part(job),
-                    job->gates * job->hidden_size);
+    const struct block *block = &pass->block;
+    int64_t count = 0;
+    for (; count < block->count && block->lengths[count] - 1 > from; count++) {
+        const int64_t left = block->lengths[count] - 1 - from;
+        const int64_t first = block->items[count] + from;
+        spans[count].left = (first + pass->direction) * state_step(job);
+        spans[count].right = (first + 1 - pass->direction) * job->saved_step;
+        spans[count].depth = left < SUMMED_ITEMS ? left : SUMMED_ITEMS;
+    }
+    return count;
+}
+
+/* sum = states before, transposed * gradients of the gates; each (H, gates * H). */
+static void sum_weights_gradient(const struct pass *pass, const struct span *spans, int64_t count)
+{
+    const struct recurrence *job = pass->job;
+    const int64_t size = job->hidden_size;
+    const float *states = job->states + pass->direction * size;
+    const float *gradients = job->saved + recurrent_part(job) +
+                             pass->direction * job->layout.item_count * job->saved_step;
+    for (int64_t row = 0; row < size; row += BLOCK_ROWS) {
+        const int64_t rows = size - row < BLOCK_ROWS ? size - row : BLOCK_ROWS;
+        const float *left[BLOCK_ROWS];
+        for (int64_t i = 0; i < BLOCK_ROWS; i++)
+            left[i] = states + row + (i < rows ? i : 0);
+        const struct product product = {
+            .left = left,
+            .left_step = state_step(job),
+            .right = gradients,
+            .right_step = job->saved_step,
+            .spans = spans,
+            .span_count = count,
+            .start = pass->zeros,
+            .start_step = 0,
+            .result = pass->sum + row * job->gate_step,
+            .result_step = job->gate_step,
+        };
+        multiply(&product, rows, job->gates * size);
+    }
+}
+
+/* sum = gradients of the gates, of every row from a step on, in the order of memory. */
+static void sum_biases_gradient(const struct pass *pass, int64_t from, float *sum)
+{
+    const struct recurrence *job = pass->job;
+    const int64_t size = job->gates * job->hidden_size;
+    memset(sum, 0, sizeof(float) * size);
+    for (int64_t i = 0; i < pass->block.count; i++) {
+        const int64_t length = pass->block.lengths[i];
+        const int64_t end = length - from < SUMMED_ITEMS ? length : from + SUMMED_ITEMS;
+        for (int64_t step = from; step < end; step++)
+            add_row(sum, saved_at(pass, i, step) + recurrent_part(job), size);
+    }
+}
+
+/* Done block by block, while what was saved of it is still in the cache. */
+static void add_parameters_gradient(const struct pass *pass, float *total)
+{
+    const struct recurrence *job = pass->job;
+    const int64_t size = job->gates * job->hidden_size;
+    const int64_t bias = round_up(job->hidden_size) * job->gate_step;
+    for (int64_t from = 0; from < pass->block.longest; from += SUMMED_ITEMS) {
+        struct span spans[BLOCK_ROWS];
+        const int64_t count = find_spans(pass, from, spans);
+        if (count) {
+            sum_weights_gradient(pass, spans, count);
+            for (int64_t row = 0; row < job->hidden_size; row++)
+                add_row(total + row * job->gate_step, pass->sum + row * job->gate_step, size);
+        }
+        sum_biases_gradient(pass, from, pass->sum + bias);
+        add_row(total + bias, pass->sum + bias, size);
+    }
 }
 
 static void backward_block(struct pass *pass, float *total)
 {
-    const struct recurrence *job = pass->job;
-    const size_t carried = sizeof(float) * BLOCK_ROWS * job->hidden_step;
+    const size_t carried = sizeof(float) * BLOCK_ROWS * pass->job->hidden_step;
     memset(pass->carried, 0, carried);
     memset(pass->carried_memory, 0, carried);
     for (int64_t step = pass->block.longest - 1; step >= 0; step--)
         backward_step(pass, active_rows(&pass->block, step), step);
-    add_weights_gradient(pass, total);
-    add_biases_gradient(pass, total + round_up(job->hidden_size) * job->gate_step);
+    add_parameters_gradient(pass, total);
 }
 
 /* A task is one share in one direction; the longest rows come first, so threads end together. */
@@ -253,13 +295,12 @@ static int run_shares(struct recurrence *job, int backward)
         return OUT_OF_MEMORY;
     const struct layout *layout = &job->layout;
     const int64_t tasks = job->direction_count * layout->share_count;
-    const int64_t total_size = (round_up(job->hidden_size) + 1) * job->gate_step;
     for (int64_t task; (task = take_task(&job->next_task)) < tasks;) {
         const int64_t share = task / job->direction_count;
         pass.direction = task % job->direction_count;
         float *total = job->weights_gradient;
         if (backward)
-            total += (pass.direction * layout->share_count + share) * total_size;
+            total += (pass.direction * layout->share_count + share) * sum_size(job);
         for (int64_t n = layout->shares[share]; n < layout->shares[share + 1]; n++) {
             pass.block = make_block(layout, n);
             if (backward)

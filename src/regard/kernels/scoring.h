@@ -64,18 +64,26 @@ static int pool_context(struct scoring *job)
     return DONE;
 }
 
-/* Items that are taken back together, and what a thread needs for them. */
-#define CHUNK 64
+/* Items that are taken back together, and what a thread needs for them. They are few, so that
+ * they stay in the cache, and because sums of sums lose less than one long sum. */
+#define CHUNK 128
 struct chunk {
     int64_t first, count; /* which items */
     float *gradient;      /* (CHUNK, attention_step), before the tanh */
     float *block;         /* (BLOCK_ROWS, size_step) */
-    const float *zeros;   /* (size_step) */
-    float *matrix_sum, *bias_sum, *query_sum;
+    float *sum;           /* like the sums of a share, over these items */
+    float *bias_sum, *query_sum;
+    const float *zeros; /* as many as the widest row needs */
 };
+
+INLINE int64_t scoring_sum_size(const struct scoring *job)
+{
+    return (round_up(job->pooling.size) + 2) * job->attention_step;
+}
 
 static void mixed_back(const struct scoring *job, const struct chunk *chunk)
 {
+    memset(chunk->bias_sum, 0, 2 * sizeof(float) * job->attention_step); /* and the query's */
     for (int64_t i = 0; i < chunk->count; i++) {
         const float *mixed = job->mixed + (chunk->first + i) * job->attention_step;
         const float score = job->pooling.scores_gradient[chunk->first + i];
@@ -90,7 +98,7 @@ static void mixed_back(const struct scoring *job, const struct chunk *chunk)
     }
 }
 
-/* matrix_sum += items, transposed * gradient */
+/* sum = items, transposed * gradient */
 static void matrix_back(const struct scoring *job, const struct chunk *chunk)
 {
     const int64_t size = job->pooling.size;
@@ -108,9 +116,9 @@ static void matrix_back(const struct scoring *job, const struct chunk *chunk)
             .right_step = job->attention_step,
             .spans = &span,
             .span_count = 1,
-            .start = chunk->matrix_sum + row * job->attention_step,
-            .start_step = job->attention_step,
-            .result = chunk->matrix_sum + row * job->attention_step,
+            .start = chunk->zeros,
+            .start_step = 0,
+            .result = chunk->sum + row * job->attention_step,
             .result_step = job->attention_step,
         };
         multiply(&product, rows, job->attention_size);
@@ -150,10 +158,7 @@ static void items_back(const struct scoring *job, const struct chunk *chunk)
 static void share_back(const struct scoring *job, int64_t share, struct chunk *chunk)
 {
     const struct layout *layout = &job->pooling.layout;
-    const int64_t rows = round_up(job->pooling.size);
-    chunk->matrix_sum = job->sums + share * (rows + 2) * job->attention_step;
-    chunk->bias_sum = chunk->matrix_sum + rows * job->attention_step;
-    chunk->query_sum = chunk->bias_sum + job->attention_step;
+    float *total = job->sums + share * scoring_sum_size(job);
     pool_share_back(&job->pooling, share);
     const int64_t end = layout->starts[layout->shares[share + 1]];
     chunk->first = layout->starts[layout->shares[share]];
@@ -162,17 +167,22 @@ static void share_back(const struct scoring *job, int64_t share, struct chunk *c
         mixed_back(job, chunk);
         matrix_back(job, chunk);
         items_back(job, chunk);
+        add_row(total, chunk->sum, scoring_sum_size(job));
     }
 }
 
 static int pool_context_back(struct scoring *job)
 {
-    const int64_t block = BLOCK_ROWS * job->size_step;
-    float *buffer = allocate_zeros(job->size_step + block + CHUNK * job->attention_step);
+    const int64_t block = BLOCK_ROWS * job->size_step, gradient = CHUNK * job->attention_step;
+    const int64_t zeros = job->size_step + job->attention_step;
+    float *buffer = allocate_zeros(zeros + block + gradient + scoring_sum_size(job));
     if (!buffer)
         return OUT_OF_MEMORY;
-    struct chunk chunk = {.zeros = buffer, .block = buffer + job->size_step};
+    struct chunk chunk = {.zeros = buffer, .block = buffer + zeros};
     chunk.gradient = chunk.block + block;
+    chunk.sum = chunk.gradient + gradient;
+    chunk.bias_sum = chunk.sum + round_up(job->pooling.size) * job->attention_step;
+    chunk.query_sum = chunk.bias_sum + job->attention_step;
     for (int64_t task; (task = take_task(&job->next_task)) < job->pooling.layout.share_count;)
         share_back(job, task, &chunk);
     free(buffer);

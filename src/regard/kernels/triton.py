@@ -20,7 +20,7 @@ __all__ = ["attend_rows", "available", "describe", "recur"]
 
 _GATES = {"rnn": 1, "gru": 3, "lstm": 4}
 _DTYPES = (torch.float32, torch.bfloat16)
-# Hidden units of all directions together; above, cuDNN's own products are as quick.
+# Hidden units of all directions together; above, reading the weights takes longer than launches.
 _MOST_UNITS = 512
 
 
@@ -79,6 +79,7 @@ def attend_rows(scores: Tensor, values: Tensor, rows: Ragged) -> tuple[Tensor, T
             "attention needs scores (items,) and values (items, size), "
             f"got {tuple(scores.shape)} and {tuple(values.shape)}"
         )
+    _check_count(rows, scores.shape[0])
     _check_kind(scores, values, rows.lengths)
     from .triton_attention import Attention
 
@@ -106,7 +107,7 @@ def describe() -> str:
         return "triton: not used, no GPU"
     obstacle = _obstacle(torch.device("cuda"))
     if obstacle:
-        return f"triton: not used, {obstacle}; cuDNN runs instead"
+        return f"triton: not used, {obstacle}; PyTorch is used"
     name = torch.cuda.get_device_name()
     return f"triton: {name}, fp32 as three tf32 products, bf16 with fp32 sums and state"
 
@@ -123,7 +124,7 @@ def _obstacle(device: torch.device) -> str:
         attend_rows(scores, scores[:, None], Ragged(scores, torch.ones_like(scores).long()))
     # Triton builds its launcher with the machine's own compiler; whatever is missing, others run.
     except Exception as error:
-        return f"a first kernel failed: {str(error).strip().splitlines()[-1:]}"
+        return f"a first kernel failed with {type(error).__name__}"
     return ""
 
 
@@ -155,7 +156,11 @@ def _check_shapes(
         raise ValueError(
             f"index must be int64 of shape (items,), got {index.dtype} {tuple(index.shape)}"
         )
-    item_count = projected.shape[0] if index is None else index.shape[0]
+    _check_count(rows, projected.shape[0] if index is None else index.shape[0])
+
+
+def _check_count(rows: Ragged, item_count: int) -> None:
+    """Refuse rows of more or fewer items than there are."""
     if rows.values.shape[0] != item_count:
         raise ValueError(f"rows of {rows.values.shape[0]} items cannot lay out {item_count} items")
 

@@ -11,13 +11,11 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
-from torch.nn.utils.rnn import PackedSequence
 
 from ..ragged import Ragged
 from .cells import CellName
 from .dropout import drop
 from .encoders import LAYERS
-from .packing import Packing
 from .recurrent import Carry, Layer, recur_from
 
 __all__ = ["STEPS", "Carries", "RecurrentStack"]
@@ -47,14 +45,14 @@ class RecurrentStack(nn.Module):
 
     def zeros(self, rows: int) -> Carries:
         """A start from nothing."""
-        like = self.layers.weight_hh_l0
-        state = like.new_zeros(rows, self.layers.hidden_size)
+        weight, _ = self._weights("hh", 0)
+        state = weight.new_zeros(rows, self.layers.hidden_size)
         return ((state,) * (2 if self.cell == "lstm" else 1),) * self.layers.num_layers
 
     def project(self, values: Tensor, columns: slice = slice(None), bias: bool = True) -> Tensor:
         """What some columns of the first layer's input give its gates, (rows, gates * hidden)."""
-        weight = self.layers.weight_ih_l0[:, columns]
-        return linear(values, weight, self.layers.bias_ih_l0 if bias else None)
+        weight, biases = self._weights("ih", 0)
+        return linear(values, weight[:, columns], biases if bias else None)
 
     def step(self, projected: Tensor, carries: Carries) -> Carries:
         """Make one step with every row; the last layer's state is ``carries[-1][0]``."""
@@ -62,9 +60,9 @@ class RecurrentStack(nn.Module):
         for number, carry in enumerate(carries):
             if number:
                 below = drop(made[-1][0], self.dropout, self.training)
-                weight, bias = self._parameters("ih", number)
+                weight, bias = self._weights("ih", number)
                 projected = linear(below, weight, bias)
-            fed = linear(carry[0], *self._parameters("hh", number))
+            fed = linear(carry[0], *self._weights("hh", number))
             made.append(STEPS[self.cell](projected, fed, carry))
         return tuple(made)
 
@@ -74,13 +72,13 @@ class RecurrentStack(nn.Module):
         for number, carry in enumerate(carries):
             if number:
                 below = drop(values, self.dropout, self.training)
-                values = linear(below, *self._parameters("ih", number))
-            weight, bias = self._parameters("hh", number)
+                values = linear(below, *self._weights("ih", number))
+            weight, bias = self._weights("hh", number)
             layer = Layer(self.cell, weight.unsqueeze(0), bias.unsqueeze(0))
             values, _ = recur_from(layer, values, rows, carry)
         return rows.with_values(values)
 
-    def _parameters(self, kind: str, layer: int) -> tuple[Tensor, Tensor]:
+    def _weights(self, kind: str, layer: int) -> tuple[Tensor, Tensor]:
         """The weights and biases that the input, "ih", or the state, "hh", is multiplied with."""
         weight = self.layers.get_parameter(f"weight_{kind}_l{layer}")
         return weight, self.layers.get_parameter(f"bias_{kind}_l{layer}")

@@ -42,9 +42,8 @@ class Receipt:
     bins: tuple[float, ...] = ()  # the shares of the pieces that were erased
     curves: tuple[Curve, ...] = ()
     random_rankings: int = 0  # how many the baseline is the mean of
-    margin: float | None = (
-        None  # by how many of their standard deviations the random ones are beaten
-    )
+    margin: float = 0.0  # by how many of their standard deviations the random ones are beaten
+    erasure: str = "delete"  # how the pieces were taken away
 
     def measure(self, name: str, level: str = "") -> Measure | None:
         """The measure of that name, at that level, if it was taken."""

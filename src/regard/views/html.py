@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from functools import cache
 from importlib import resources
 
-from ..records.explanation import Decision, Explanation, Receipt
+from ..records.explanation import Decision, Explanation
+from ..records.receipt import Receipt
 from ..records.weights import Weights
 from .colours import DARK, LEVELS, LIGHT, Theme, hexadecimal
 from .page import escaped, page

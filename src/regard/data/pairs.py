@@ -1,0 +1,94 @@
+"""Texts with what is to be written about each: a source to read and a target to write."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+
+from ..ragged import Ragged
+from ..text.units import END, START
+from .batch import Batch
+from .flat import places_of_rows
+
+__all__ = ["EncodedPairs", "PairBatch"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairBatch:
+    """Sources, and for each the ids to be written about it, the end counted.
+
+    A target of no words is a row that holds the end alone.
+    """
+
+    source: Batch
+    target: Ragged  # int64, one row a source
+
+    def __len__(self) -> int:
+        """How many pairs there are."""
+        return len(self.source)
+
+    @property
+    def previous(self) -> Ragged:
+        """The id before each id of the target: the start, then the target without its end."""
+        values = torch.empty_like(self.target.values)
+        values[1:] = self.target.values[:-1]
+        values[self.target.offsets[:-1]] = START
+        return self.target.with_values(values)
+
+    def to(self, device: torch.device | str) -> PairBatch:
+        """The same batch on ``device``; the texts stay where they are."""
+        return replace(self, source=self.source.to(device), target=self.target.to(device))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rows:
+    """Rows of ids end to end."""
+
+    ids: NDArray[np.int32]
+    starts: NDArray[np.int64]  # (rows + 1,)
+
+    @classmethod
+    def of(cls, rows: Sequence[ArrayLike]) -> _Rows:
+        arrays = [np.asarray(row, dtype=np.int32) for row in rows]
+        starts = np.zeros(len(arrays) + 1, dtype=np.int64)
+        np.cumsum([len(row) for row in arrays], out=starts[1:])
+        return cls(np.concatenate(arrays) if arrays else np.zeros(0, np.int32), starts)
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        return np.diff(self.starts)
+
+    def taken(self, indices: NDArray[np.int64]) -> Ragged:
+        starts, lengths = self.starts[indices], self.lengths[indices]
+        ids = self.ids[places_of_rows(starts, lengths)].astype(np.int64)
+        return Ragged(torch.from_numpy(ids), torch.from_numpy(lengths))
+
+
+class EncodedPairs:
+    """Pairs as ids in memory, from which batches are gathered."""
+
+    def __init__(self, sources: Sequence[ArrayLike], targets: Sequence[ArrayLike]) -> None:
+        self._sources = _Rows.of(sources)
+        self._targets = _Rows.of([np.append(target, END) for target in targets])
+
+    def __len__(self) -> int:
+        """How many pairs there are."""
+        return len(self._sources.lengths)
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """How many ids each pair has on both sides together, the end counted, (pairs,)."""
+        return self._sources.lengths + self._targets.lengths
+
+    def batch(self, indices: ArrayLike) -> PairBatch:
+        """Gather the chosen pairs, in the order given, as one batch."""
+        chosen = np.asarray(indices, dtype=np.int64)
+        source = self._sources.taken(chosen)
+        rows = torch.from_numpy((self._sources.lengths[chosen] > 0).astype(np.int64))
+        sentences = source.lengths[source.lengths > 0]
+        batch = Batch(ids=Ragged(source.values, sentences), sentences=rows)
+        return PairBatch(batch, self._targets.taken(chosen))

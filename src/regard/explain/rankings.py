@@ -1,0 +1,71 @@
+"""What becomes of a document when its pieces are taken away in the order of a ranking."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from .erasing import Mask
+
+__all__ = ["BINS", "Erased", "Floats", "erased", "kendall", "random_ranks", "ranks_of", "taken"]
+
+Floats = NDArray[np.float64]
+Ranks = NDArray[np.int64]
+"""The place of each piece in one ranking or several, 0 for the heaviest, (rankings, pieces)."""
+
+BINS = (0.01, 0.05, 0.1, 0.2, 0.5)
+"""The shares of the pieces that are taken away or left alone, those of ERASER's authors."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Erased:
+    """The probabilities that a ranking's bins leave: without them, and of them alone."""
+
+    without: Tensor  # (rankings, bins, classes)
+    alone: Tensor  # (rankings, bins, classes)
+
+
+def taken(piece_count: int) -> list[int]:
+    """How many pieces each bin is: its share rounded up, so at least one where there is one."""
+    # Rounded first, because 0.1 x 30 is a little more than 3 in binary fractions.
+    return [math.ceil(round(share * piece_count, 6)) for share in BINS]
+
+
+def ranks_of(amounts: Floats, draw: np.random.Generator) -> Ranks:
+    """Rank pieces, the largest amount first, equal ones in random order, (1, pieces)."""
+    shuffled = draw.permutation(len(amounts))
+    order = shuffled[np.argsort(-amounts[shuffled], kind="stable")]
+    return np.argsort(order)[None]
+
+
+def random_ranks(piece_count: int, count: int, draw: np.random.Generator) -> Ranks:
+    """Rank pieces at random, so many times, (count, pieces)."""
+    rows = np.tile(np.arange(piece_count), (count, 1))
+    return draw.permuted(rows, axis=1)
+
+
+def erased(ranks: Ranks, likely: Callable[[Mask], Tensor]) -> Erased:
+    """Ask for the probabilities without each bin of each ranking, and of it alone.
+
+    ``likely`` gives the probabilities, (versions, classes), of versions that keep some pieces.
+    """
+    top = ranks[:, None, :] < np.array(taken(ranks.shape[1]))[:, None]  # (rankings, bins, pieces)
+    rows = top.reshape(-1, ranks.shape[1])
+    # Of few pieces many bins are the same.
+    distinct, places = np.unique(np.concatenate([~rows, rows]), axis=0, return_inverse=True)
+    both = likely(distinct)[torch.from_numpy(places.ravel())].view(2, *top.shape[:2], -1)
+    return Erased(both[0], both[1])
+
+
+def kendall(first: Floats, second: Floats) -> float | None:
+    """Return Kendall's tau-b of two lists of numbers; None where either is all the same."""
+    # All pairs at once: the lists are short, and SciPy's statistics take a second to import.
+    one, two = (np.sign(values[:, None] - values) for values in (first, second))
+    pairs = np.sqrt(np.square(one).sum() * np.square(two).sum())
+    return float((one * two).sum() / pairs) if pairs else None

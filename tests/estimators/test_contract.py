@@ -1,0 +1,139 @@
+"""What scikit-learn asks of an estimator, by scikit-learn's own checks where they can be put."""
+
+import warnings
+
+import numpy as np
+import pytest
+import sklearn.exceptions
+from sklearn.base import is_classifier
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils import estimator_checks, get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from regard import DocumentClassifier, HANConfig, NotFittedError, TrainingConfig
+from reviews import reviews, tagged, tiny
+
+TEXTS, LABELS = reviews(40, seed=5)
+
+# Checks that give the estimator no data at all, or none that it must understand.
+WITHOUT_DATA = [
+    "check_estimator_cloneable",
+    "check_estimator_tags_renamed",
+    "check_valid_tag_types",
+    "check_estimator_repr",
+    "check_no_attributes_set_in_init",
+    "check_do_not_raise_errors_in_init_or_set_params",
+    "check_mixin_order",
+    "check_estimators_unfitted",
+    "check_get_params_invariance",
+    "check_set_params",
+]
+# Checks that give rows of numbers: here each row becomes a text before our estimator sees it.
+WITH_ROWS_AS_TEXTS = [
+    "check_fit_score_takes_y",
+    "check_estimators_overwrite_params",
+    "check_dont_overwrite_parameters",
+    "check_estimators_fit_returns_self",
+    "check_readonly_memmap_input",
+    "check_pipeline_consistency",
+    "check_estimators_pickle",
+    "check_f_contiguous_array_estimator",
+    "check_classifiers_classes",
+    "check_methods_sample_order_invariance",
+    "check_methods_subset_invariance",
+    "check_dict_unchanged",
+    "check_fit_idempotent",
+    "check_fit_check_is_fitted",
+    "check_classifiers_train",
+]
+
+
+class RowClassifier(DocumentClassifier):
+    """Reads a row of numbers as a text: a word for each column and rounded value."""
+
+    def fit(self, texts, labels, *, validation=None):
+        return super().fit(rows_as_texts(texts), labels, validation=validation)
+
+    def predict_proba(self, texts):
+        return super().predict_proba(rows_as_texts(texts))
+
+    def score(self, texts, labels, sample_weight=None):
+        return super().score(rows_as_texts(texts), labels, sample_weight)
+
+
+def rows_as_texts(rows):
+    if isinstance(rows, list):
+        return rows
+    return [
+        " ".join(f"c{column}v{round(2 * value)}" for column, value in enumerate(row))
+        for row in np.asarray(rows).tolist()
+    ]
+
+
+@pytest.mark.parametrize("name", WITHOUT_DATA)
+def test_checks_without_data(name):
+    getattr(estimator_checks, name)("DocumentClassifier", tiny())
+
+
+@pytest.mark.parametrize("name", WITH_ROWS_AS_TEXTS)
+def test_checks_with_rows_as_texts(name):
+    network = HANConfig(
+        embedding_size=8, hidden_size=4, attention_size=4, vector_dropout=0.0, state_dropout=0.0
+    )
+    training = TrainingConfig(epochs=6, learning_rate=0.05, batch_size=16)
+    classifier = RowClassifier(network, training=training, validation=0.0)
+    with warnings.catch_warnings():
+        # Those about pandas or array libraries that are not here are no news.
+        warnings.simplefilter("ignore", sklearn.exceptions.SkipTestWarning)
+        getattr(estimator_checks, name)("RowClassifier", classifier)
+
+
+def test_all_checks_that_scikit_learn_deems_fit_for_texts_pass():
+    """It knows by the tags that rows of numbers are not for us, and says so."""
+    with pytest.warns(sklearn.exceptions.SkipTestWarning, match="string=True"):
+        results = estimator_checks.check_estimator(tiny())
+    assert {result["status"] for result in results} <= {"passed"}
+
+
+def test_the_tags_tell_what_it_is():
+    tags = get_tags(DocumentClassifier())
+    assert is_classifier(DocumentClassifier())
+    assert tags.input_tags.string and not tags.input_tags.two_d_array
+    assert tags.target_tags.required and tags.classifier_tags.multi_label
+
+
+def test_not_fitted_is_scikit_learns_error_and_ours(fitted):
+    for kind in (NotFittedError, sklearn.exceptions.NotFittedError, ValueError, AttributeError):
+        with pytest.raises(kind):
+            DocumentClassifier().predict(["a"])
+    with pytest.raises(sklearn.exceptions.NotFittedError):
+        check_is_fitted(DocumentClassifier())
+    check_is_fitted(fitted)
+
+
+def test_a_grid_over_nested_settings_finds_the_one_that_learns():
+    grid = {"network__hidden_size": [4], "training__learning_rate": [1e-9, 0.05]}
+    search = GridSearchCV(tiny(), grid, cv=2).fit(TEXTS, LABELS)
+    assert search.best_params_["training__learning_rate"] == 0.05
+    assert search.best_estimator_.network.hidden_size == 4
+    assert search.score(TEXTS, LABELS) > 0.9
+    assert search.predict(TEXTS[:3]).shape == (3,)
+
+
+def test_several_labels_can_be_cross_validated():
+    texts, labels = tagged(40)
+    scores = cross_val_score(tiny(), texts, labels, cv=KFold(2))
+    assert scores.shape == (2,) and np.isfinite(scores).all()
+
+
+def test_it_stands_at_the_end_of_a_pipeline():
+    shout = FunctionTransformer(lambda texts: [text.upper() for text in texts])
+    pipeline = Pipeline([("shout", shout), ("classify", tiny())])
+    pipeline.set_params(classify__network__hidden_size=4).fit(TEXTS, LABELS)
+    assert pipeline.named_steps["classify"].network.hidden_size == 4
+    assert pipeline.predict(TEXTS).shape == (40,)
+    assert pipeline.predict_proba(TEXTS).shape == (40, 2)
+    assert pipeline.score(TEXTS, LABELS) > 0.9
+    assert pipeline.classes_.tolist() == ["bad", "good"]
