@@ -16,6 +16,7 @@ SETTINGS = {
     "training.learning_rate": 0.05,
     "training.batch_size": 16,
     "training.schedule": "constant",
+    "training.patience": None,
     "training.epochs": 6,
 }
 FLAGS = [part for name, value in SETTINGS.items() for part in ("--set", f"{name}={value}")]

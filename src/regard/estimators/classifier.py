@@ -25,7 +25,7 @@ from ..models.base import Model, ModelConfig
 from ..models.han import HANConfig
 from ..records.check import DataCheck
 from ..records.evaluation import Evaluation
-from ..records.explanation import Explanation
+from ..records.explanation import ClassName, Explanation
 from ..records.history import History
 from ..tasks.baselines import MAX_DOCUMENTS, TfidfBaseline
 from ..tasks.calibration import fit_temperature
@@ -38,10 +38,11 @@ from ..training.checkpoint import Checkpoint
 from ..training.config import TrainingConfig
 from ..training.devices import choose_device
 from ..training.seeds import derived_seed, seeded
+from .choosing import best_method
 from .contract import TextEstimator
 from .estimating import estimated
 from .evaluating import evaluate
-from .explaining import explain
+from .explaining import Question, explain
 from .fitting import FitData, Run, classification_loss, fit_model
 from .folder import Saved, Settings, read_folder, write_folder
 from .preparing import FitOptions, Holdout, Prepared, prepare
@@ -171,19 +172,52 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         return float(np.average(right, weights=sample_weight))
 
     @overload
-    def explain(self, texts: str, *, method: str = "default") -> Explanation: ...  # type: ignore[overload-overlap]
+    def explain(  # type: ignore[overload-overlap]
+        self,
+        texts: str,
+        *,
+        method: str = "default",
+        label: ClassName | None = None,
+        against: ClassName | None = None,
+        receipt: bool = False,
+    ) -> Explanation: ...
 
     @overload
-    def explain(self, texts: Iterable[str], *, method: str = "default") -> list[Explanation]: ...
+    def explain(
+        self,
+        texts: Iterable[str],
+        *,
+        method: str = "default",
+        label: ClassName | None = None,
+        against: ClassName | None = None,
+        receipt: bool = False,
+    ) -> list[Explanation]: ...
 
     def explain(
-        self, texts: str | Iterable[str], *, method: str = "default"
+        self,
+        texts: str | Iterable[str],
+        *,
+        method: str = "default",
+        label: ClassName | None = None,
+        against: ClassName | None = None,
+        receipt: bool = False,
     ) -> Explanation | list[Explanation]:
-        """Return what decided: for one text its explanation, for several a list of them."""
+        """Return what decided: for one text its explanation, for several a list of them.
+
+        ``label`` asks about another label than the answer, ``against`` names the rival of a
+        contrast, and ``receipt`` measures how faithful each explanation is.
+        """
         self._require_fitted()
+        question = Question(method, label, against, receipt)
         if isinstance(texts, str):
-            return explain(self, [texts], method=method)[0]
-        return explain(self, texts, method=method)
+            return explain(self, [texts], question)[0]
+        return explain(self, texts, question)
+
+    def choose_method(self, texts: Sequence[str]) -> Self:
+        """Make the method that is most faithful on these texts the one called "default"."""
+        self._require_fitted()
+        self.facts_ = {**self.facts_, "explain_method": best_method(self, texts)}
+        return self
 
     def evaluate(self, documents: Iterable[Document], *, title: str = "") -> Evaluation:
         """Score the classifier on labelled documents that its training never saw."""

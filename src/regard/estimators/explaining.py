@@ -2,55 +2,95 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
 
 from ..config import require_one_of
 from ..data.readers import read_texts
+from ..errors import ConfigError, suggestion
 from ..explain.answers import Answers, holding, likeliest
-from ..explain.methods import METHODS
-from ..records.explanation import Explanation
+from ..explain.methods import DEFAULT_METHOD, METHODS
+from ..explain.receipts import with_receipts
+from ..records.explanation import ClassName, Explanation
 from ..tasks.classify import probabilities
 from .reading import Read, chunks
 
 if TYPE_CHECKING:
     from .classifier import DocumentClassifier
 
-__all__ = ["DEFAULT_METHOD", "explain"]
+__all__ = ["Question", "answers_about", "explain"]
 
-DEFAULT_METHOD = "attention"
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What to explain about each text, and how."""
+
+    method: str = "default"
+    label: ClassName | None = None  # None: whatever the answer is
+    against: ClassName | None = None  # for a contrast; None: the likeliest other label
+    receipt: bool = False  # whether to measure how faithful the explanation is
 
 
 def explain(
-    classifier: DocumentClassifier, texts: Iterable[str], *, method: str = "default"
+    classifier: DocumentClassifier, texts: Iterable[str], question: Question
 ) -> list[Explanation]:
     """Explain what the classifier says of each text, in the order of the texts."""
-    name = DEFAULT_METHOD if method == "default" else method
+    name = question.method
+    if name == "default":
+        name = str(classifier.facts_.get("explain_method") or DEFAULT_METHOD)
     require_one_of("method", name, METHODS)
-    classifier.model_.eval()
     found: list[Explanation] = []
     for chunk in chunks(read_texts(texts)):
         placed: dict[int, Explanation] = {}
-        for read in classifier.reader_.batches([document.text for document in chunk]):
-            explained = METHODS[name](_answers(classifier, read))
-            placed |= zip(read.places, explained, strict=True)
+        some = [document.text for document in chunk]
+        for places, answers in answers_about(classifier, some, question):
+            explained = METHODS[name](answers)
+            if question.receipt:
+                explained = with_receipts(answers, explained)
+            placed |= zip(places, explained, strict=True)
         found += [placed[place] for place in range(len(chunk))]
     return found
 
 
-def _answers(classifier: DocumentClassifier, read: Read) -> Answers:
+def answers_about(
+    classifier: DocumentClassifier, texts: Sequence[str], question: Question | None = None
+) -> Iterator[tuple[tuple[int, ...], Answers]]:
+    """Let the classifier answer texts in batches; with each batch come the places of its texts."""
+    asked = question or Question()
+    classifier.model_.eval()
+    label, against = (_number(classifier, name) for name in (asked.label, asked.against))
+    for read in classifier.reader_.batches(texts):
+        yield read.places, _answers(classifier, read, label=label, against=against)
+
+
+def _answers(
+    classifier: DocumentClassifier, read: Read, *, label: int | None, against: int | None
+) -> Answers:
     with torch.no_grad():
         output = classifier.model_(read.batch)
-    multilabel = classifier.labels_.multilabel
-    likely = probabilities(output.logits, multilabel, temperature=classifier.temperature_).cpu()
+    multilabel, temperature = classifier.labels_.multilabel, classifier.temperature_
+    likely = probabilities(output.logits.double(), multilabel, temperature=temperature).cpu()
+    chosen = holding(likely) if multilabel else likeliest(likely)
     return Answers(
         model=classifier.model_,
         batch=read.batch,
         output=output,
         probabilities=likely,
         classes=classifier.labels_.classes,
-        chosen=holding(likely) if multilabel else likeliest(likely),
+        chosen=chosen if label is None else ((label,),) * len(likely),
         complete=read.complete,
+        multilabel=multilabel,
+        temperature=temperature,
+        against=against,
     )
+
+
+def _number(classifier: DocumentClassifier, label: ClassName | None) -> int | None:
+    """The number of a class; on the command line whole numbers are texts too."""
+    names = [str(name) for name in classifier.labels_.classes]
+    if label is None or str(label) in names:
+        return None if label is None else names.index(str(label))
+    raise ConfigError(f"the model knows no label {label!r}; {suggestion(str(label), names)}")

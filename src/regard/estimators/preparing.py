@@ -95,6 +95,8 @@ def _require_choice(corpus: Corpus, labels: LabelIndex) -> None:
     """Raise ``DataError`` unless there are documents, and labels to choose from."""
     if not len(corpus.parts[0]):
         raise DataError("there are no documents to train on")
+    if len(corpus.parts) > 1 and not len(corpus.parts[1]):
+        raise DataError("there are no documents to validate on; leave them out or give some")
     if not labels.classes:
         raise DataError(f"none of the {len(corpus):,} documents has a label; training needs some")
     if len(labels) < 2 and not labels.multilabel:

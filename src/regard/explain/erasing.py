@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -95,6 +95,10 @@ class Eraser:
         portions = _portions(np.full(len(kept), self.sentence_count // 4))
         none = self._kept[:0]
         return torch.cat([self._put_together(self._keeper, none, numbers[p]) for p in portions])
+
+    def asking(self, level: str) -> Callable[[Mask], Tensor]:
+        """Return ``with_words`` or ``with_sentences``, for ``"word"`` or ``"sentence"``."""
+        return {"word": self.with_words, "sentence": self.with_sentences}[level]
 
     def without_each_word(self, places: NDArray[np.int64] | None = None) -> Tensor:
         """Return the logits without each single word, or each of those at ``places``."""

@@ -17,7 +17,7 @@ from . import (
 )
 from .answers import Answers
 
-__all__ = ["DEFAULT_METHOD", "METHODS", "RANKING_METHODS", "Method"]
+__all__ = ["DEFAULT_METHOD", "LINEAR_METHODS", "METHODS", "RANKING_METHODS", "Method"]
 
 Method = Callable[[Answers], list[Explanation]]
 
@@ -32,14 +32,11 @@ METHODS: dict[str, Method] = {
     "lime": lime.explain,
 }
 
-RANKING_METHODS = (
-    "attention",
-    "attention_gradient",
-    "gradient_input",
-    "integrated_gradients",
-    "erasure",
-)
-"""The methods that rank all words for one class, and so can be a model's usual one."""
+LINEAR_METHODS = ("attention", "attention_gradient", "gradient_input", "integrated_gradients")
+"""The methods that rank all words for one class at a cost that grows as the document does."""
+
+RANKING_METHODS = (*LINEAR_METHODS, "erasure")
+"""Those, and the one that costs as little only where sentence vectors can be kept."""
 
 DEFAULT_METHOD = "attention"
 """What stands for "default" until a model's methods were measured."""

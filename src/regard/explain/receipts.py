@@ -12,6 +12,7 @@ from torch import Tensor
 from ..records.explanation import Decision, Explanation
 from ..records.receipt import Curve, Measure, Receipt
 from .answers import Answers
+from .comprehensiveness import ranked_levels
 from .erasing import Eraser, Mask, documents
 from .rankings import BINS, Floats, erased, kendall, random_ranks, ranks_of, taken
 from .verdicts import margin, verdict
@@ -59,14 +60,9 @@ class _Inquiry:
     def receipt(self, decision: Decision) -> Receipt:
         """Measure the ranking of the words and of the sentences behind a decision."""
         number = self._answers.classes.index(decision.label)
-        ranked = {
-            "word": decision.importance() or decision.level("word"),
-            "sentence": decision.level("sentence"),
-        }
         findings = [
             self._finding(name, np.array(weights.amounts), number)
-            for name, weights in ranked.items()
-            if weights is not None and len(weights)
+            for name, weights in ranked_levels(decision).items()
         ]
         gains = np.mean([finding.gains for finding in findings] or [np.zeros(2)], axis=0)
         return Receipt(
@@ -129,7 +125,7 @@ class _Level:
         count = eraser.word_count if words else eraser.sentence_count
         draw = np.random.default_rng([seed, words])
         self._answers = answers
-        self._ask = eraser.with_words if words else eraser.with_sentences
+        self._ask = eraser.asking(name)
         self._ranks = random_ranks(count, RANDOM_RANKINGS, draw)
         self.random = erased(self._ranks, self.likely)
         self._places = np.arange(count)

@@ -1,0 +1,90 @@
+"""Words or characters as the pieces of a text: a list of them is the whole vocabulary."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..config import to_dict
+from .characters import lower_words
+from .tokenize import tokenize
+from .units import END, RESERVED, START, Pieces, UnitsConfig, one_sentence
+from .vocab import PADDING, UNKNOWN
+
+__all__ = ["ListedUnits"]
+
+Spans = NDArray[np.int32]
+
+
+class ListedUnits:
+    """Words or characters by their ids; a word after white space begins with a space."""
+
+    def __init__(self, pieces: Iterable[str], config: UnitsConfig) -> None:
+        self.config = config
+        self.pieces = [*RESERVED, *pieces]
+        self._ids = {piece: id for id, piece in enumerate(self.pieces) if id >= len(RESERVED)}
+
+    @classmethod
+    def from_texts(cls, texts: Iterable[str], config: UnitsConfig) -> ListedUnits:
+        """Take the pieces that occur often enough, falling by frequency, then by alphabet."""
+        units = cls((), config)
+        counts: Counter[str] = Counter()
+        for text in texts:
+            counts.update(units._cut(text)[0])
+        frequent = sorted(item for item in counts.items() if item[1] >= config.min_count)
+        frequent.sort(key=lambda item: item[1], reverse=True)
+        room = config.size - len(RESERVED)
+        return cls((piece for piece, _ in frequent[:room]), config)
+
+    def __len__(self) -> int:
+        """How many ids there are, the reserved ones counted."""
+        return len(self.pieces)
+
+    def encode(self, texts: Sequence[str]) -> list[Pieces]:
+        """Cut each text into pieces."""
+        return [self._encoded(text) for text in texts]
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """Write the text that pieces make; an unknown piece becomes the replacement character."""
+        shown = [id for id in ids if id not in (PADDING, START, END)]
+        gap = " " if self.config.kind == "words" else ""
+        unknown = f"{gap}\N{REPLACEMENT CHARACTER}"
+        text = "".join(unknown if id == UNKNOWN else self.pieces[id] for id in shown)
+        return text.removeprefix(gap)
+
+    def to_dict(self) -> Mapping[str, object]:
+        """Return what the units are made of, as values that JSON can hold."""
+        return {"config": to_dict(self.config), "pieces": self.pieces[len(RESERVED) :]}
+
+    def _encoded(self, text: str) -> Pieces:
+        pieces, spans = self._cut(text)
+        ids = np.fromiter((self._ids.get(piece, UNKNOWN) for piece in pieces), np.int32)
+        return Pieces(one_sentence(text, spans), ids)
+
+    def _cut(self, text: str) -> tuple[list[str], Spans]:
+        pieces, spans = _CUTS[self.config.kind](text)
+        return (lower_words(pieces) if self.config.lowercase else pieces), spans
+
+
+def _words(text: str) -> tuple[list[str], Spans]:
+    tokens = tokenize(text)
+    starts, ends = tokens.spans[:, 0], tokens.spans[:, 1]
+    # The first word counts as one after white space, so that it is the same anywhere.
+    apart = np.ones(len(starts), dtype=bool)
+    apart[1:] = starts[1:] > ends[:-1]
+    words = zip(apart.tolist(), tokens.words(), strict=True)
+    return [f" {word}" if gap else word for gap, word in words], tokens.spans
+
+
+def _characters(text: str) -> tuple[list[str], Spans]:
+    starts = np.arange(len(text), dtype=np.int32)
+    return list(text), np.stack([starts, starts + 1], 1)
+
+
+_CUTS: dict[str, Callable[[str], tuple[list[str], Spans]]] = {
+    "words": _words,
+    "characters": _characters,
+}

@@ -1,0 +1,121 @@
+"""Parts of words as the pieces of a text: frequent words whole, rare ones in several parts.
+
+The parts are those of byte-pair encoding (Sennrich et al., 2016), found by ``tokenizers``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..config import to_dict
+from ..errors import MissingExtra
+from .units import END, RESERVED, START, Pieces, UnitsConfig, one_sentence
+from .vocab import PADDING, UNKNOWN
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+__all__ = ["SubwordUnits"]
+
+_UNKNOWN = "\N{REPLACEMENT CHARACTER}"
+# The tokenizer has the unknown piece as its first; ours comes after three other reserved ids.
+_SHIFT = len(RESERVED) - 1
+_GAP = "▁"  # stands for a space before a piece
+
+
+class SubwordUnits:
+    """Parts of words by their ids, as ``tokenizers`` finds them."""
+
+    def __init__(self, tokenizer: Tokenizer, config: UnitsConfig) -> None:
+        self.config = config
+        self._tokenizer = tokenizer
+
+    @classmethod
+    def from_texts(cls, texts: Iterable[str], config: UnitsConfig) -> SubwordUnits:
+        """Learn which parts to merge from the texts; the same texts give the same parts."""
+        _require_library()
+        from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+
+        tokenizer = Tokenizer(models.BPE(unk_token=_UNKNOWN))
+        if config.lowercase:
+            tokenizer.normalizer = normalizers.Lowercase()
+        tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+            [pre_tokenizers.Metaspace(_GAP), pre_tokenizers.Punctuation()]
+        )
+        tokenizer.decoder = decoders.Metaspace(_GAP)
+        trainer = trainers.BpeTrainer(
+            vocab_size=config.size - _SHIFT,
+            min_frequency=config.min_count,
+            # No name of a reserved id is among them: a text may hold it as a word like any other.
+            special_tokens=[_UNKNOWN],
+            show_progress=False,
+        )
+        tokenizer.train_from_iterator(map(_without_surrogates, texts), trainer)
+        return cls(tokenizer, config)
+
+    @classmethod
+    def from_model(cls, model: object, config: UnitsConfig) -> SubwordUnits:
+        """Take the parts that ``to_dict`` wrote as its model."""
+        _require_library()
+        from tokenizers import Tokenizer
+
+        return cls(Tokenizer.from_str(json.dumps(model)), config)
+
+    def __len__(self) -> int:
+        """How many ids there are, the reserved ones counted."""
+        return self._tokenizer.get_vocab_size() + _SHIFT
+
+    def encode(self, texts: Sequence[str]) -> list[Pieces]:
+        """Cut each text into pieces."""
+        known = [_without_surrogates(text) for text in texts]
+        found: list[Pieces] = []
+        for text, cut in zip(texts, self._tokenizer.encode_batch(known), strict=True):
+            ids = np.array(cut.ids, dtype=np.int32)
+            spans = _trimmed(text, cut.offsets)
+            shifted = np.where(ids > 0, ids + _SHIFT, UNKNOWN).astype(np.int32)
+            found.append(Pieces(one_sentence(text, spans), shifted))
+        return found
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """Write the text that pieces make; an unknown piece becomes the replacement character."""
+        shown = [int(id) for id in ids if id not in (PADDING, START, END)]
+        theirs = [0 if id == UNKNOWN else id - _SHIFT for id in shown]
+        return self._tokenizer.decode(theirs, skip_special_tokens=False)
+
+    def to_dict(self) -> Mapping[str, object]:
+        """Return what the units are made of, as values that JSON can hold."""
+        return {"config": to_dict(self.config), "model": json.loads(self._tokenizer.to_str())}
+
+
+def _require_library() -> None:
+    try:
+        import tokenizers  # noqa: F401
+    except ImportError as error:
+        raise MissingExtra("tokenizers", "translate", "a vocabulary of subwords") from error
+
+
+def _without_surrogates(text: str) -> str:
+    """Replace lone surrogates, which are no characters, by the replacement character."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _trimmed(text: str, offsets: Sequence[tuple[int, int]]) -> NDArray[np.int32]:
+    """Leave out white space before a piece from its span, and overlaps.
+
+    A gap before the very first word was never written: its piece has an empty span.
+    """
+    spans = np.zeros((len(offsets), 2), dtype=np.int32)
+    reached = 0
+    for place, (start, end) in enumerate(offsets):
+        begin = max(start, reached)
+        while begin < end - 1 and text[begin].isspace():
+            begin += 1
+        ahead = place + 1 < len(offsets) and offsets[place + 1][0] < end
+        spans[place] = (begin, begin if ahead else end)
+        reached = spans[place, 1]
+    return spans
