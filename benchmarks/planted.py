@@ -3,8 +3,8 @@
 Each document has thirty sentences. Twenty-nine are real IMDB sentences or distractors; one, at a
 random place, says that an official body granted or denied something, and that is the label. The
 words of the cue also stand in distractors under either label (an uncle rejects the popcorn, the
-jury enjoys the plan), so no single word tells; phrasings of the test documents (whole sentences
-and one whole frame) are not in training.
+jury enjoys the plan), so no single word tells. The phrasings of the test documents are not in
+training: every combination of beginning, adverb, ending and voice belongs to one of the two.
 
     python benchmarks/planted.py [--documents 4000] [--seeds 0 1 2]
 """
@@ -32,14 +32,20 @@ THINGS = ["request", "plan", "proposal", "claim", "motion", "appeal", "petition"
 TRIFLES = ["popcorn", "ticket", "ending", "costume", "soundtrack", "trailer", "joke", "poster"]
 GRANTED = ["approved", "accepted", "endorsed", "backed", "granted", "supported"]
 DENIED = ["rejected", "refused", "dismissed", "opposed", "denied", "blocked"]
-FRAMES = [
-    "The {who} {act} the {what}.",
-    "In the end the {who} {act} the {what}.",
-    "The {what} was {act} by the {who}.",
-    "After a long day the {who} quietly {act} the {what}.",
-    "We heard that the {who} {act} the {what} today.",
+NEUTRAL = ["enjoyed", "mentioned", "watched", "forgot"]
+BEGINNINGS = [
+    "",
+    "In the end ",
+    "Yesterday ",
+    "To our surprise ",
+    "We heard that ",
+    "It seems ",
+    "Nobody saw that ",
+    "After a long day ",
 ]
-TEST_FRAME = FRAMES[3]
+ADVERBS = ["", "finally ", "soon ", "quietly ", "once more "]
+ENDINGS = ["", " today", " at once", ", as expected", " in the city", " before noon"]
+VOICES = ["the {who} {adverb}{act} the {what}", "the {what} was {adverb}{act} by the {who}"]
 LABELS = {"granted": GRANTED, "denied": DENIED}
 
 
@@ -74,16 +80,14 @@ def run(seed: int, sentences: Sequence[str], options: argparse.Namespace) -> dic
         explanation.label == label
         for explanation, (_, label, _) in zip(explanations, test, strict=True)
     ]
+    # Where sentences are told apart wrongly, the one that holds the cue counts.
     first = [
         planted in explanation.sentences(1)[0].text
         for explanation, (_, _, planted) in zip(explanations, test, strict=True)
     ]
-    new_frame = [TEST_FRAME[:16] in planted for _, _, planted in test]
     found = {
         "seed": seed,
         "accuracy": statistics.mean(right),
-        "accuracy_in_new_frame": share(right, new_frame, True),
-        "accuracy_in_new_combination": share(right, new_frame, False),
         "planted_first": statistics.mean(first),
         "validation": classifier.history_.best.validation_accuracy,
         "epochs": len(classifier.history_.epochs),
@@ -91,11 +95,6 @@ def run(seed: int, sentences: Sequence[str], options: argparse.Namespace) -> dic
     }
     print(json.dumps(found), flush=True)
     return found
-
-
-def share(right: Sequence[bool], kinds: Sequence[bool], kind: bool) -> float:
-    """The share of right answers among the documents of one kind."""
-    return statistics.mean(value for value, own in zip(right, kinds, strict=True) if own == kind)
 
 
 def real_sentences(reviews: int) -> list[str]:
@@ -126,25 +125,36 @@ def document(rng: random.Random, sentences: Sequence[str], *, test: bool) -> tup
 
 
 def cue_sentence(rng: random.Random, acts: Sequence[str], *, test: bool) -> str:
-    """A sentence that carries the label; a phrasing is for training or for test, never for both."""
-    while True:
-        who, act, what = rng.choice(BODIES), rng.choice(acts), rng.choice(THINGS)
-        frame = rng.choice(FRAMES)
-        key = BODIES.index(who) * 7 + acts.index(act) * 3 + THINGS.index(what)
-        for_test = frame == TEST_FRAME or key % 5 == 0
-        if for_test == test:
-            return frame.format(who=who, act=act, what=what)
+    """A sentence that carries the label."""
+    return phrased(rng, BODIES, acts, THINGS, test=test)
 
 
 def distractor(rng: random.Random, *, test: bool) -> str:
     """A sentence with words of the cue that says nothing about the label."""
-    acts = [*GRANTED, *DENIED]
-    # In training the test frame stands nowhere: else its absence from cues would be learned.
-    frame = rng.choice(FRAMES if test else [frame for frame in FRAMES if frame != TEST_FRAME])
     if rng.random() < 0.7:
-        return frame.format(who=rng.choice(PEOPLE), act=rng.choice(acts), what=rng.choice(TRIFLES))
-    verb = rng.choice(["enjoyed", "mentioned", "watched", "forgot"])
-    return frame.format(who=rng.choice(BODIES), act=verb, what=rng.choice(THINGS))
+        return phrased(rng, PEOPLE, [*GRANTED, *DENIED], TRIFLES, test=test)
+    return phrased(rng, BODIES, NEUTRAL, THINGS, test=test)
+
+
+def phrased(
+    rng: random.Random,
+    who: Sequence[str],
+    act: Sequence[str],
+    what: Sequence[str],
+    *,
+    test: bool,
+) -> str:
+    """Say it in a phrasing that is for training or for test, never for both."""
+    while True:
+        choices = [rng.randrange(len(part)) for part in (BEGINNINGS, ADVERBS, ENDINGS, VOICES)]
+        beginning, adverb, ending, voice = choices
+        if test == ((beginning + 2 * adverb + 3 * ending + voice) % 5 == 0):
+            break
+    core = VOICES[voice].format(
+        who=rng.choice(who), adverb=ADVERBS[adverb], act=rng.choice(act), what=rng.choice(what)
+    )
+    sentence = f"{BEGINNINGS[beginning]}{core}{ENDINGS[ending]}."
+    return sentence[0].upper() + sentence[1:]
 
 
 if __name__ == "__main__":

@@ -3,9 +3,9 @@
     python benchmarks/verdict.py [--training 4000] [--documents 150] [--out results/verdict.json]
 
 Trains a small HAN on part of IMDB's training reviews and looks at reviews of the tenth that is held
-out (the test file is never read). Of every document four explanations are judged: by each method, a
-random ranking, the method on a copy of the network with fresh weights, and on planted evidence
-the exact answer against the same weights shuffled. Needs ../shared/data/imdb/train.parquet.
+out (the test file is never read). These explanations of every document are judged: each method's, a
+random ranking, the method on copies of the network with fresh weights; and on planted evidence
+the right answer against the same weights shuffled. Needs ../shared/data/imdb/train.parquet.
 """
 
 from __future__ import annotations
@@ -20,21 +20,24 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet
 import torch
-from planted import document, real_sentences
+from planted import LABELS, cue_sentence, real_sentences
 from sklearn.metrics import roc_auc_score
 
 from regard import DocumentClassifier, HANConfig, TrainingConfig
 from regard.estimators.explaining import answers_about
 from regard.explain.answers import Answers
 from regard.explain.methods import METHODS, RANKING_METHODS
-from regard.explain.receipts import with_receipts
-from regard.explain.verdicts import CHANCE, FAITHFUL
+from regard.explain.receipts import inquiries
+from regard.explain.verdicts import CHANCE, FAITHFUL, WEAK
 from regard.records.explanation import Explanation
+from regard.records.receipt import Receipt
 from regard.records.weights import Weights
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "imdb" / "train.parquet"
 NETWORK = HANConfig()
 TRAINING = TrainingConfig(epochs=3)
+FRESH_SEEDS = (1, 2, 3)
+OPEN = "open"
 
 
 def main() -> None:
@@ -61,48 +64,64 @@ def on_reviews(options: argparse.Namespace) -> dict[str, object]:
     classifier.fit([row["text"] for row in training], [row["label"] for row in training])
     texts = [row["text"] for row in held_out[: options.documents]]
     right = classifier.predict(texts) == np.array([row["label"] for row in held_out])[: len(texts)]
-    print(f"accuracy on {len(texts)} held-out reviews: {right.mean():.3f}")
-    found = {}
-    for _, answers in answers_about(classifier, texts):
-        fresh = with_fresh_weights(answers)
+    print(f"accuracy on {len(texts)} held-out reviews: {right.mean():.3f}", flush=True)
+    found: dict[tuple[str, str], list[Receipt]] = {}
+    for text in texts:
+        ((_, answers),) = answers_about(classifier, [text])
+        (inquiry,) = inquiries(answers)
         for name in RANKING_METHODS:
-            made = METHODS[name](answers)
-            rows = {
-                "own": made,
-                "random": [shuffled(one, seed) for seed, one in enumerate(made)],
-                "fresh weights": METHODS[name](fresh),
-            }
-            for kind, explanations in rows.items():
-                found.setdefault((name, kind), []).extend(judged(answers, explanations))
+            (own,) = METHODS[name](answers)
+            kinds = {"own": own, "random": shuffled(own, len(found))}
+            for seed in FRESH_SEEDS:
+                (kinds[f"fresh weights {seed}"],) = METHODS[name](with_fresh_weights(answers, seed))
+            for kind, made in kinds.items():
+                found.setdefault((name, kind), []).append(inquiry.receipt(made.decisions[0]))
     return {f"{name}, {kind}": summary(name, kind, rows) for (name, kind), rows in found.items()}
 
 
 def on_planted(options: argparse.Namespace) -> dict[str, object]:
-    """Judge the exact answer about planted documents against the same weights shuffled."""
+    """Judge the right answer about planted documents against the same weights shuffled."""
     rng, sentences = random.Random(0), real_sentences(1000)
-    training = [document(rng, sentences, test=False) for _ in range(options.planted)]
-    classifier = DocumentClassifier(NETWORK, training=replace(TRAINING, epochs=6), device="cpu")
+    training = [planted(rng, sentences) for _ in range(options.planted)]
+    classifier = DocumentClassifier(NETWORK, training=replace(TRAINING, epochs=8), device="cpu")
     classifier.fit([text for text, _, _ in training], [label for _, label, _ in training])
-    planted = {
-        text: cue
-        for text, _, cue in (document(rng, sentences, test=False) for _ in range(options.documents))
-    }
-    margins, truth = [], []
-    for _, answers in answers_about(classifier, list(planted)):
-        made = METHODS["attention"](answers)
-        correct = [pointed_at(one, planted[one.source]) for one in made]
-        wrong = [shuffled(one, seed) for seed, one in enumerate(correct)]
-        for label, explanations in ((1, correct), (0, wrong)):
-            margins += [margin for margin, _, _ in judged(answers, explanations)]
-            truth += [label] * len(explanations)
+    margins: list[float] = []
+    truth: list[bool] = []
+    while len(margins) < 2 * options.documents:
+        text, label, cue = planted(rng, sentences)
+        ((_, answers),) = answers_about(classifier, [text])
+        (inquiry,) = inquiries(answers)
+        (made,) = METHODS["attention"](answers)
+        if label == OPEN or made.label != label:
+            continue  # where the model did not use the cue, pointing at it is not right
+        right = pointed_at(made, cue)
+        for one in (right, shuffled(right, len(margins))):
+            margins.append(inquiry.receipt(one.decisions[0]).margin)
+            truth.append(one is right)
     area = float(roc_auc_score(truth, margins))
-    print(f"planted evidence: AUC of correct against shuffled {area:.4f}, {len(planted)} documents")
-    return {"planted": {"auc": area, "documents": len(planted)}}
+    print(
+        f"planted evidence, {options.documents} documents: AUC of right against shuffled {area:.4f}"
+    )
+    return {"planted": {"auc": area, "documents": options.documents}}
 
 
-def with_fresh_weights(answers: Answers) -> Answers:
+def planted(rng: random.Random, sentences: list[str]) -> tuple[str, str, str]:
+    """Real sentences with a cue among them, its label, and the cue; a third have none.
+
+    With two labels alone a model needs the cue of one only, and takes its absence for the other.
+    """
+    label = rng.choice([*LABELS, OPEN])
+    body = rng.sample(sentences, 20)
+    if label == OPEN:
+        return " ".join(body), label, ""
+    cue = cue_sentence(rng, LABELS[label], test=False)
+    body.insert(rng.randrange(21), cue)
+    return " ".join(body), label, cue
+
+
+def with_fresh_weights(answers: Answers, seed: int) -> Answers:
     """The same questions to a copy of the network that has learned nothing."""
-    torch.manual_seed(1)
+    torch.manual_seed(seed)
     size = answers.model.embedding.num_embeddings
     model = NETWORK.build(vocab_size=size, label_count=len(answers.classes)).eval()
     with torch.no_grad():
@@ -142,30 +161,18 @@ def pointed_at(explanation: Explanation, sentence: str) -> Explanation:
     return replace(explanation, decisions=tuple(decisions))
 
 
-def judged(answers: Answers, explanations: list[Explanation]) -> list[tuple[float, str, float]]:
-    """The margin, the verdict and the comprehensiveness of words of every explanation."""
-    receipts = [one.receipt for one in with_receipts(answers, explanations)]
-    return [
-        (receipt.margin, receipt.verdict, receipt.measure("comprehensiveness", "word").value)
-        for receipt in receipts
-    ]
-
-
-def summary(name: str, kind: str, rows: list[tuple[float, str, float]]) -> dict[str, float]:
+def summary(name: str, kind: str, receipts: list[Receipt]) -> dict[str, float]:
     """Print and return how one kind of explanation fared."""
-    margins = np.array([margin for margin, _, _ in rows])
-    verdicts = [verdict for _, verdict, _ in rows]
-    low, half, high = np.percentile(margins, [10, 50, 90])
+    verdicts = [receipt.verdict for receipt in receipts]
+    margins = np.percentile([receipt.margin for receipt in receipts], [5, 50, 95])
+    losses = [receipt.measure("comprehensiveness", "word").value for receipt in receipts]
     found = {
-        "documents": len(rows),
-        "chance": verdicts.count(CHANCE) / len(rows),
-        "faithful": verdicts.count(FAITHFUL) / len(rows),
-        "margin 10 %": low,
-        "margin 50 %": half,
-        "margin 90 %": high,
-        "comprehensiveness": float(np.mean([loss for _, _, loss in rows])),
+        verdict: verdicts.count(verdict) / len(receipts) for verdict in (CHANCE, WEAK, FAITHFUL)
     }
-    print(f"{name:21} {kind:14}", "  ".join(f"{k} {v:.3g}" for k, v in found.items()), flush=True)
+    found |= {f"margin, {part} %": float(m) for part, m in zip((5, 50, 95), margins, strict=True)}
+    found |= {"comprehensiveness of words": float(np.mean(losses)), "documents": len(receipts)}
+    said = "  ".join(f"{value:7.3f}" for value in found.values())
+    print(f"{name:21} {kind:16} {said}", flush=True)
     return found
 
 

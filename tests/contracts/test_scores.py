@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from regard.nn.attention import SCORES
+from regard.nn.padding import pad, unpad
 from regard.nn.rows import row_softmax, row_sum
 from regard.ragged import Ragged
 
@@ -40,6 +41,17 @@ class TestEveryScore:
         score, query, keys = made(kind)
         repeated = query[:1].expand(len(LENGTHS), -1)
         torch.testing.assert_close(score(query[:1], keys), score(repeated, keys))
+
+    def test_scores_padded_rows_as_it_scores_each_query(self, kind):
+        """002-07: all the questions about a row at once."""
+        score, query, keys = made(kind)
+        queries = torch.stack([query, 2 * query], 1)
+        prepared = score.prepare(keys)
+        found = score.compare_padded(queries, pad(prepared))
+        assert found.shape == (len(LENGTHS), 2, max(LENGTHS))
+        for number in range(2):
+            expected = score.compare(queries[:, number], prepared)
+            torch.testing.assert_close(unpad(found[:, number], prepared).values, expected)
 
     def test_takes_no_keys_and_no_rows(self, kind):
         score, query, _ = made(kind)

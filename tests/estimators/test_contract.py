@@ -55,6 +55,7 @@ class RowClassifier(DocumentClassifier):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.one_d_array, tags.input_tags.two_d_array = False, True
+        tags.no_validation = True  # a text may have any number of words
         return tags
 
     def fit(self, texts, labels, *, validation=None):

@@ -3,8 +3,8 @@ import multiprocessing
 
 import pytest
 import torch
-from native_cases import LEVELS, Case, distance, gradients, needs_native
 
+from native_cases import LEVELS, Case, distance, gradients, needs_native
 from regard.kernels import cpu, cpu_recurrence
 from regard.nn.recurrent import plain_recur
 from regard.ragged import Ragged
@@ -99,9 +99,7 @@ def test_tensors_need_not_be_contiguous():
     assert torch.equal(found, wanted)
     # A sum gives an expanded gradient, without memory of its own.
     expanded = torch.autograd.grad(found.sum(), case.leaves())
-    for found, true in zip(
-        expanded, torch.autograd.grad(wanted.sum(), case.leaves()), strict=True
-    ):
+    for found, true in zip(expanded, torch.autograd.grad(wanted.sum(), case.leaves()), strict=True):
         assert torch.equal(found, true)
 
 

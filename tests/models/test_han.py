@@ -8,6 +8,7 @@ from torch import nn
 
 from random_ids import LABEL_COUNT, SMALL, VOCAB_SIZE, batch_of, built, random_documents
 from regard.models import HANConfig
+from regard.nn.rows import row_sum
 
 DOCUMENTS = [document for document in random_documents(12, seed=2) if document]
 
@@ -160,3 +161,14 @@ def test_a_gpu_gives_what_the_cpu_gives(reading):
     expected = model(batch).logits
     found = model.to("cuda")(batch.to("cuda")).logits.cpu()
     torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4)
+
+
+def test_weighing_sentences_adds_up_the_sentences_own_vectors():
+    """What is added up is each sentence's own vector, by weights its neighbours had a say in."""
+    model = built(HANConfig(**SMALL, weighing="sentences"))
+    batch = batch_of(random_documents(6))
+    sentences = model.sentence_vectors(batch)
+    output = model(batch)
+    weights = output.attention[1].weights.values[:, None]
+    summed = row_sum(sentences.with_values(sentences.values * weights))
+    torch.testing.assert_close(output.logits, model.classify(summed))

@@ -25,6 +25,7 @@ OTHER = {
     "vector_dropout": 0.5,
     "state_dropout": 0.5,
     "reading": "flow",
+    "weighing": "sentences",
     "context": "sum",
     "context_directions": 1,
     "gated": True,

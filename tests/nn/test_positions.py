@@ -3,7 +3,7 @@ import math
 import pytest
 import torch
 
-from regard.nn.positions import causal_mask, causal_rows, row_positions, sinusoids
+from regard.nn.positions import causal_mask, causal_rows, read_order, row_positions, sinusoids
 from regard.nn.rows import row_softmax
 from regard.ragged import Ragged
 
@@ -50,3 +50,25 @@ def test_causal_rows_are_the_mask_without_its_other_half():
 def test_causal_rows_of_nothing_are_nothing():
     assert len(causal_rows(rows_of())) == 0
     assert len(causal_rows(rows_of(0))) == 0
+
+
+@pytest.mark.parametrize("backward", [False, True])
+@pytest.mark.parametrize("times", [1, 3])
+def test_rows_are_read_in_the_order_asked_for(backward, times):
+    """002-05, 003-03: from the end, and several times; the last reading of each is known."""
+    letters = [list("home"), [], list("I"), list("go")]
+    rows = Ragged(torch.arange(7), torch.tensor([4, 0, 1, 2]))
+    flat = [letter for row in letters for letter in row]
+    order = read_order(rows, backward=backward, times=times)
+    for row, read in zip(letters, order.items.rows(), strict=True):
+        assert [flat[item] for item in read] == (row[::-1] if backward else row) * times
+    assert order.items.values[order.last].tolist() == list(range(7))
+    ends = order.items.offsets[1:][rows.row_ids]
+    own = rows.lengths[rows.row_ids]
+    assert ((order.last >= ends - own) & (order.last < ends)).all()
+
+
+def test_nothing_is_read_in_no_order():
+    order = read_order(Ragged(torch.zeros(0), torch.tensor([0, 0])), backward=True, times=2)
+    assert order.items.lengths.tolist() == [0, 0]
+    assert len(order.last) == 0

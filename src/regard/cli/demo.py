@@ -26,7 +26,10 @@ def demo(
     device: Device = "auto",
     quiet: Quiet = False,
 ) -> None:
-    """Learn which library a documentation text is about; train, evaluate, explain, report."""
+    """Try it all on texts that are already here.
+
+    Learns which library a documentation text is about: trains, evaluates, explains, reports.
+    """
     from ..data.columns import Columns
     from ..data.docstrings import collect_docstrings
     from ..estimators.preparing import FitOptions

@@ -45,7 +45,10 @@ def evaluate(
     device: Device = "auto",
     quiet: Quiet = False,
 ) -> None:
-    """Score a model on labelled documents, beside simple baselines, and show its worst mistakes."""
+    """Say how good a model is on new documents.
+
+    Beside it stand simple baselines; its worst mistakes are shown.
+    """
     from ..data.columns import Columns
     from ..data.readers import read_documents
     from ..estimators.classifier import DocumentClassifier

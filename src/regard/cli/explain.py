@@ -39,12 +39,25 @@ def explain(
         int, typer.Option(min=1, help="How many documents of a file to explain.")
     ] = 20,
     method: Annotated[str, typer.Option(help="How to explain.")] = "default",
+    label: Annotated[
+        str | None, typer.Option(help="The label to explain, in place of the model's answer.")
+    ] = None,
+    against: Annotated[
+        str | None, typer.Option(help="The label to contrast it with, for --method contrast.")
+    ] = None,
+    receipt: Annotated[
+        bool | None,
+        typer.Option(help="Measure how faithful the explanation is; usual for --text."),
+    ] = None,
     text_column: TextColumn = "text",
     encoding: Encoding = None,
     device: Device = "auto",
     quiet: Quiet = False,
 ) -> None:
-    """Show which sentences and words decided, on the terminal or as a page."""
+    """Show which sentences and words decided.
+
+    On the terminal, or with --out as a page, a picture or JSON.
+    """
     from ..estimators.classifier import DocumentClassifier
 
     if (data is None) == (text is None):
@@ -55,7 +68,13 @@ def explain(
     if len(texts) > limit:
         texts = texts[:limit]
         say(f"explaining the first {limit:,} documents; --limit explains more", quiet=quiet)
-    found = DocumentClassifier.load(model, device=device).explain(texts, method=method)
+    found = DocumentClassifier.load(model, device=device).explain(
+        texts,
+        method=method,
+        label=label,
+        against=against,
+        receipt=text is not None if receipt is None else receipt,
+    )
     if out is None:
         _show(found)
     else:

@@ -18,7 +18,7 @@ def info(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Describe a saved model, or without one this installation."""
+    """Describe a model, or this installation."""
     facts = _installation() if model is None else _model(model)
     if json:
         import json as writer
@@ -27,7 +27,9 @@ def info(
         return
     width = max(len(name) for name in facts)
     for name, value in facts.items():
-        typer.echo(f"{name.replace('_', ' '):<{width}}  {_shown(value)}")
+        # A setting is written as --set takes it.
+        shown = name if "." in name else name.replace("_", " ")
+        typer.echo(f"{shown:<{width}}  {_shown(value)}")
 
 
 def _installation() -> dict[str, object]:
@@ -77,6 +79,8 @@ def _model(folder: Path) -> dict[str, object]:
 
 
 def _shown(value: object) -> str:
+    if value is None:
+        return "none"
     if isinstance(value, float):
         return f"{value:.4g}"
     if isinstance(value, list):

@@ -42,7 +42,7 @@ def main() -> None:
             # A character that the terminal cannot show is no reason to fail.
             stream.reconfigure(errors="backslashreplace")
     try:
-        app()
+        app(prog_name="regard")  # also when started as python -m regard
     except RegardError as problem:
         _fail(f"error: {problem}", 1)
     except KeyboardInterrupt:

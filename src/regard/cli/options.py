@@ -25,6 +25,7 @@ __all__ = [
     "Quiet",
     "TextColumn",
     "existing",
+    "near_file",
     "require_suffix",
 ]
 
@@ -63,14 +64,17 @@ Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 def existing(path: str) -> str:
     """Return the path, or say kindly that there is nothing there."""
-    place = Path(path)
-    if path == STANDARD_INPUT or place.exists():
+    if path == STANDARD_INPUT or Path(path).exists():
         return path
+    raise DataError(f"there is no file {path}; {near_file(path)}")
+
+
+def near_file(path: str) -> str:
+    """Return how an error about a missing file goes on: one beside it that is written alike."""
+    place = Path(path)
     beside = place.parent.iterdir() if place.parent.is_dir() else ()
-    names = [entry.name for entry in itertools.islice(beside, 1000)]
-    near = nearest(place.name, names)
-    hint = f"did you mean {place.with_name(near)}?" if near else "check the name and the folder"
-    raise DataError(f"there is no file {path}; {hint}")
+    near = nearest(place.name, [entry.name for entry in itertools.islice(beside, 1000)])
+    return f"did you mean {place.with_name(near)}?" if near else "check the name and the folder"
 
 
 def require_suffix(path: Path, known: Sequence[str]) -> str:

@@ -41,7 +41,10 @@ def predict(
     device: Device = "auto",
     quiet: Quiet = False,
 ) -> None:
-    """Label new documents; ids and other columns are carried through, in the same order."""
+    """Label new documents.
+
+    Ids and other columns are carried through, in the same order.
+    """
     from ..data.columns import Columns
     from ..data.readers import read_documents
     from ..data.writers import write_rows

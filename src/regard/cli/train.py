@@ -22,6 +22,7 @@ from .options import (
     Quiet,
     TextColumn,
     existing,
+    near_file,
 )
 from .progress import TrainingProgress, counted, say
 from .settings import classifier_from
@@ -76,7 +77,10 @@ def train(
     device: Device = "auto",
     quiet: Quiet = False,
 ) -> None:
-    """Train a classifier on labelled documents of any length, and save it as a folder."""
+    """Train a classifier on labelled documents.
+
+    They may be of any length and number; the model is saved as a folder.
+    """
     from ..data.columns import Columns
     from ..data.readers import read_documents
 
@@ -109,8 +113,11 @@ def _held_out(validation: str, columns: Columns, on_bad_row: str) -> tuple[float
     try:
         fraction = float(validation)
     except ValueError:
-        reader = read_documents(existing(validation), columns, on_bad_row=on_bad_row)  # type: ignore[arg-type]
-        return 0.0, reader
+        if not Path(validation).exists():
+            raise DataError(
+                f"--validation {validation} is neither a share nor a file; {near_file(validation)}"
+            ) from None
+        return 0.0, read_documents(validation, columns, on_bad_row=on_bad_row)  # type: ignore[arg-type]
     if not 0 <= fraction < 1:
         raise ConfigError(
             f"--validation takes a file or a share from 0 to below 1, got {validation}"
@@ -183,6 +190,7 @@ class _Job:
                 vectors=vectors,
                 work=self.work,
                 resume=resume,
+                choose_method=True,
                 observers=tuple(observers),
                 team=team,
                 on_check=self._show_check,

@@ -9,12 +9,13 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import DataError
 from ..ragged import Ragged
-from ..text.units import END, START
+from ..text.units import END, START, Pieces
 from .batch import Batch
 from .flat import places_of_rows
 
-__all__ = ["EncodedPairs", "PairBatch"]
+__all__ = ["EncodedPairs", "PairBatch", "collate_sources"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,6 +45,43 @@ class PairBatch:
         return replace(self, source=self.source.to(device), target=self.target.to(device))
 
 
+class EncodedPairs:
+    """Pairs as ids in memory, from which batches are gathered."""
+
+    def __init__(self, sources: Sequence[ArrayLike], targets: Sequence[ArrayLike]) -> None:
+        if len(sources) != len(targets):
+            raise DataError(f"{len(sources)} sources cannot be paired with {len(targets)} targets")
+        self._sources = _Rows.of(sources)
+        self._targets = _Rows.of([np.append(target, END) for target in targets])
+
+    def __len__(self) -> int:
+        """How many pairs there are."""
+        return len(self._sources.lengths)
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """How many ids each pair has on both sides together, the end counted, (pairs,)."""
+        return self._sources.lengths + self._targets.lengths
+
+    def batch(self, indices: ArrayLike) -> PairBatch:
+        """Gather the chosen pairs, in the order given, as one batch."""
+        chosen = np.asarray(indices, dtype=np.int64)
+        source = _as_sentences(self._sources.taken(chosen))
+        return PairBatch(source, self._targets.taken(chosen))
+
+
+def collate_sources(sources: Sequence[Pieces]) -> Batch:
+    """Put texts that are to be written about into one batch, each as one sentence."""
+    batch = _as_sentences(_Rows.of([pieces.ids for pieces in sources]).taken())
+    return replace(batch, texts=tuple(pieces.tokens for pieces in sources))
+
+
+def _as_sentences(rows: Ragged) -> Batch:
+    """Make every row a document of one sentence, and an empty row one of none."""
+    written = rows.lengths > 0
+    return Batch(ids=Ragged(rows.values, rows.lengths[written]), sentences=written.long())
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Rows:
     """Rows of ids end to end."""
@@ -62,33 +100,7 @@ class _Rows:
     def lengths(self) -> NDArray[np.int64]:
         return np.diff(self.starts)
 
-    def taken(self, indices: NDArray[np.int64]) -> Ragged:
-        starts, lengths = self.starts[indices], self.lengths[indices]
+    def taken(self, indices: NDArray[np.int64] | slice = slice(None)) -> Ragged:
+        starts, lengths = self.starts[:-1][indices], self.lengths[indices]
         ids = self.ids[places_of_rows(starts, lengths)].astype(np.int64)
         return Ragged(torch.from_numpy(ids), torch.from_numpy(lengths))
-
-
-class EncodedPairs:
-    """Pairs as ids in memory, from which batches are gathered."""
-
-    def __init__(self, sources: Sequence[ArrayLike], targets: Sequence[ArrayLike]) -> None:
-        self._sources = _Rows.of(sources)
-        self._targets = _Rows.of([np.append(target, END) for target in targets])
-
-    def __len__(self) -> int:
-        """How many pairs there are."""
-        return len(self._sources.lengths)
-
-    @property
-    def lengths(self) -> NDArray[np.int64]:
-        """How many ids each pair has on both sides together, the end counted, (pairs,)."""
-        return self._sources.lengths + self._targets.lengths
-
-    def batch(self, indices: ArrayLike) -> PairBatch:
-        """Gather the chosen pairs, in the order given, as one batch."""
-        chosen = np.asarray(indices, dtype=np.int64)
-        source = self._sources.taken(chosen)
-        rows = torch.from_numpy((self._sources.lengths[chosen] > 0).astype(np.int64))
-        sentences = source.lengths[source.lengths > 0]
-        batch = Batch(ids=Ragged(source.values, sentences), sentences=rows)
-        return PairBatch(batch, self._targets.taken(chosen))

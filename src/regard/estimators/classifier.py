@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Self, overload
+from typing import Self
 
 import numpy as np
 import torch
@@ -25,7 +25,6 @@ from ..models.base import Model, ModelConfig
 from ..models.han import HANConfig
 from ..records.check import DataCheck
 from ..records.evaluation import Evaluation
-from ..records.explanation import ClassName, Explanation
 from ..records.history import History
 from ..tasks.baselines import MAX_DOCUMENTS, TfidfBaseline
 from ..tasks.calibration import fit_temperature
@@ -38,11 +37,11 @@ from ..training.checkpoint import Checkpoint
 from ..training.config import TrainingConfig
 from ..training.devices import choose_device
 from ..training.seeds import derived_seed, seeded
-from .choosing import best_method
+from .choosing import best_method_held_out
 from .contract import TextEstimator
 from .estimating import estimated
 from .evaluating import evaluate
-from .explaining import Question, explain
+from .explains import Explains
 from .fitting import FitData, Run, classification_loss, fit_model
 from .folder import Saved, Settings, read_folder, write_folder
 from .preparing import FitOptions, Holdout, Prepared, prepare
@@ -51,7 +50,7 @@ from .reading import TextReader, chunks
 __all__ = ["DocumentClassifier"]
 
 
-class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
+class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ignore[misc]
     """Gives each document a label, says how sure it is, and shows which words decided.
 
     After ``fit``: ``classes_``, ``vocab_``, ``model_``, ``history_`` (epoch by epoch),
@@ -125,7 +124,9 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
                 self.model_, fit_data, loss=loss, config=self.training, run=run
             )
             self.temperature_ = self._fit_temperature(data)
-        self.facts_: Mapping[str, Plain] = self._facts(data)
+            self.facts_: Mapping[str, Plain] = self._facts(data)
+            if options.choose_method:
+                self.facts_ = {**self.facts_, "explain_method": best_method_held_out(self, data)}
         return self
 
     def predict_proba(self, texts: Iterable[str]) -> NDArray[np.float64]:
@@ -170,54 +171,6 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             for document, answer in zip(documents, answers, strict=True)
         ]
         return float(np.average(right, weights=sample_weight))
-
-    @overload
-    def explain(  # type: ignore[overload-overlap]
-        self,
-        texts: str,
-        *,
-        method: str = "default",
-        label: ClassName | None = None,
-        against: ClassName | None = None,
-        receipt: bool = False,
-    ) -> Explanation: ...
-
-    @overload
-    def explain(
-        self,
-        texts: Iterable[str],
-        *,
-        method: str = "default",
-        label: ClassName | None = None,
-        against: ClassName | None = None,
-        receipt: bool = False,
-    ) -> list[Explanation]: ...
-
-    def explain(
-        self,
-        texts: str | Iterable[str],
-        *,
-        method: str = "default",
-        label: ClassName | None = None,
-        against: ClassName | None = None,
-        receipt: bool = False,
-    ) -> Explanation | list[Explanation]:
-        """Return what decided: for one text its explanation, for several a list of them.
-
-        ``label`` asks about another label than the answer, ``against`` names the rival of a
-        contrast, and ``receipt`` measures how faithful each explanation is.
-        """
-        self._require_fitted()
-        question = Question(method, label, against, receipt)
-        if isinstance(texts, str):
-            return explain(self, [texts], question)[0]
-        return explain(self, texts, question)
-
-    def choose_method(self, texts: Sequence[str]) -> Self:
-        """Make the method that is most faithful on these texts the one called "default"."""
-        self._require_fitted()
-        self.facts_ = {**self.facts_, "explain_method": best_method(self, texts)}
-        return self
 
     def evaluate(self, documents: Iterable[Document], *, title: str = "") -> Evaluation:
         """Score the classifier on labelled documents that its training never saw."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import torch
 
 from ..config import require_one_of
+from ..data.batch import Batch
 from ..data.readers import read_texts
 from ..errors import ConfigError, suggestion
 from ..explain.answers import Answers, holding, likeliest
@@ -16,12 +17,12 @@ from ..explain.methods import DEFAULT_METHOD, METHODS
 from ..explain.receipts import with_receipts
 from ..records.explanation import ClassName, Explanation
 from ..tasks.classify import probabilities
-from .reading import Read, chunks
+from .reading import chunks
 
 if TYPE_CHECKING:
     from .classifier import DocumentClassifier
 
-__all__ = ["Question", "answers_about", "explain"]
+__all__ = ["Question", "answers_about", "answers_to", "explain"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,31 +61,32 @@ def answers_about(
 ) -> Iterator[tuple[tuple[int, ...], Answers]]:
     """Let the classifier answer texts in batches; with each batch come the places of its texts."""
     asked = question or Question()
-    classifier.model_.eval()
     label, against = (_number(classifier, name) for name in (asked.label, asked.against))
     for read in classifier.reader_.batches(texts):
-        yield read.places, _answers(classifier, read, label=label, against=against)
+        answers = answers_to(classifier, read.batch)
+        chosen = answers.chosen if label is None else ((label,),) * len(read.places)
+        yield (
+            read.places,
+            replace(answers, complete=read.complete, chosen=chosen, against=against),
+        )
 
 
-def _answers(
-    classifier: DocumentClassifier, read: Read, *, label: int | None, against: int | None
-) -> Answers:
+def answers_to(classifier: DocumentClassifier, batch: Batch) -> Answers:
+    """Let the classifier answer one batch; what it answers is what will be explained."""
+    classifier.model_.eval()
     with torch.no_grad():
-        output = classifier.model_(read.batch)
+        output = classifier.model_(batch)
     multilabel, temperature = classifier.labels_.multilabel, classifier.temperature_
     likely = probabilities(output.logits.double(), multilabel, temperature=temperature).cpu()
-    chosen = holding(likely) if multilabel else likeliest(likely)
     return Answers(
         model=classifier.model_,
-        batch=read.batch,
+        batch=batch,
         output=output,
         probabilities=likely,
         classes=classifier.labels_.classes,
-        chosen=chosen if label is None else ((label,),) * len(likely),
-        complete=read.complete,
+        chosen=holding(likely) if multilabel else likeliest(likely),
         multilabel=multilabel,
         temperature=temperature,
-        against=against,
     )
 
 

@@ -178,9 +178,10 @@ def _write_parts(folder: Path, saved: Saved) -> None:
     )
     if saved.baseline is not None:
         saved.baseline.save(folder)
-    # Its own writer leaves the file readable by one user alone; the folder's other files are not.
-    (folder / "weights.safetensors").chmod((folder / "config.json").stat().st_mode)
     (folder / "card.md").write_text(card(about), encoding="utf-8", errors="backslashreplace")
+    for path in folder.iterdir():
+        # The writer of safetensors lets one user alone read its files; others follow the umask.
+        path.chmod((folder / "config.json").stat().st_mode)
 
 
 def _read_config(folder: Path) -> dict[str, object]:

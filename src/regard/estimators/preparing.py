@@ -40,6 +40,7 @@ class FitOptions:
     vectors: Path | None = None  # pretrained word vectors
     work: Path | None = None  # where corpus and checkpoints lie; a temporary folder when None
     resume: bool = False
+    choose_method: bool = False  # whether to measure which explanations suit the fitted model
     observers: tuple[Observer, ...] = ()
     team: Team = field(default_factory=Alone)
     on_check: Callable[[DataCheck], None] | None = (

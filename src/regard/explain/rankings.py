@@ -30,6 +30,10 @@ class Erased:
     without: Tensor  # (rankings, bins, classes)
     alone: Tensor  # (rankings, bins, classes)
 
+    def gains(self, number: int) -> Floats:
+        """What each ranking's bins keep of a class over what is left without them, (rankings,)."""
+        return (self.alone - self.without)[..., number].mean(1).numpy()
+
 
 def taken(piece_count: int) -> list[int]:
     """How many pieces each bin is: its share rounded up, so at least one where there is one."""

@@ -9,6 +9,7 @@ from torch import Tensor
 from torch.autograd.function import FunctionCtx, once_differentiable
 
 from ..ragged import Ragged
+from .buffers import empty
 from .cpu_plan import Plan, Recurrent, check_tensor
 from .jobs import Attending, Job, Layout, Pooling, Scoring, padded, padded_rows, sum_rows
 from .native import required_library
@@ -124,7 +125,7 @@ class _AttendContext(torch.autograd.Function):
         vectors, weights = _outputs(pooling, values, rows)
         job = _scoring(pooling, ContextAttention(matrix, bias, query))
         keep = any(ctx.needs_input_grad)
-        mixed = values.new_empty(len(values) if keep else 0, job.attention_step)
+        mixed = empty(len(values) if keep else 0, job.attention_step)
         job.fill(mixed=mixed if keep else None)
         _run("pool_context", job, pooling)
         ctx.save_for_backward(values, matrix, bias, query, scores, weights, mixed)
@@ -166,7 +167,7 @@ def _gradients(
     job: Pooling, weights: Tensor, vectors_gradient: Tensor, weights_gradient: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Make room for the gradients of the items and the scores."""
-    items_gradient = weights.new_empty(len(weights), job.size)
+    items_gradient = empty(len(weights), job.size)
     scores_gradient = torch.empty_like(weights)
     job.fill(weights=weights, pooled_gradient=vectors_gradient.contiguous())
     job.fill(weights_gradient=weights_gradient.contiguous())

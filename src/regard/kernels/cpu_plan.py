@@ -11,6 +11,7 @@ from torch import Tensor
 
 from ..errors import suggestion
 from ..ragged import Ragged
+from .buffers import empty
 from .jobs import Layout, Recurrence, padded, padded_rows
 from .native import Library, required_library
 
@@ -131,7 +132,7 @@ class Plan:
 
     def forward(self, job: Recurrence) -> Tensor:
         """Compute the states, (items, directions * hidden size)."""
-        states = torch.empty(self.layout.item_count, self.directions * self.hidden_size)
+        states = empty(self.layout.item_count, self.directions * self.hidden_size)
         job.fill(states=states)
         self.run("forward", job)
         return states

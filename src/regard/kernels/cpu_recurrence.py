@@ -7,6 +7,7 @@ from torch import Tensor
 from torch.autograd.function import FunctionCtx, once_differentiable
 
 from ..ragged import Ragged
+from .buffers import empty
 from .cpu_plan import Cell, Plan, Recurrent
 from .jobs import Gathering, Recurrence, padded_rows, sum_rows
 
@@ -50,7 +51,7 @@ class _Recur(torch.autograd.Function):
     ) -> Tensor:
         job = plan.job(projected, weights, biases)
         ctx.plan, ctx.kept = plan, 4 * plan.gate_count(job) <= KEPT_BYTES
-        gates = torch.empty(plan.gate_count(job) if ctx.kept else 0)
+        gates = empty(plan.gate_count(job) if ctx.kept else 0)
         job.fill(saved=gates if ctx.kept else None)
         states = plan.forward(job)
         ctx.save_for_backward(projected, weights, biases, states, gates)
@@ -78,7 +79,7 @@ def _gradients_again(plan: Plan, gradient: Tensor, inputs: list[Tensor]) -> list
         read = items if plan.index is None else slice(None)
         inputs = [projected[read], *parameters]
         job = part.job(*inputs)
-        job.fill(saved=torch.empty(part.gate_count(job)))
+        job.fill(saved=empty(part.gate_count(job)))
         part.forward(job)
         found = _gradients(part, job, gradient[items], inputs)
         for total, more in zip([totals[0][read], *totals[1:]], found, strict=True):
@@ -106,7 +107,7 @@ def _gradients(
 
 def _gathered(plan: Plan, job: Recurrence, distinct: int) -> Tensor:
     """Sum the gradients of the items that read the same row of the projected inputs."""
-    gradient = torch.empty(distinct, plan.directions * plan.gates * plan.hidden_size)
+    gradient = empty(distinct, plan.directions * plan.gates * plan.hidden_size)
     gathering = Gathering()
     gathering.fill(recurrence=job, distinct_count=distinct, gradient=gradient)
     if plan.index is not None:

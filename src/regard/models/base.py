@@ -14,7 +14,7 @@ from ..ragged import Ragged
 
 __all__ = ["Attention", "Hierarchical", "Impose", "Model", "ModelConfig", "Output", "Unit"]
 
-Unit = Literal["token", "sentence", "document", "region", "step"]
+Unit = Literal["token", "sentence", "document", "region", "step", "feature"]
 Impose = Mapping[str, Tensor]
 """Attention weights to use instead of the model's own, by the name of the layer."""
 

@@ -25,16 +25,23 @@ __all__ = ["Hierarchy", "HierarchyConfig", "SentenceMaker"]
 
 @dataclass(frozen=True)
 class HierarchyConfig(ReaderConfig):
-    """The settings of a reader with two levels."""
+    """The settings of a reader with two levels.
+
+    In the paper a sentence weight lies on a state that knows the neighbouring sentences, and may
+    so be spent on one that stands beside what decided. ``weighing="sentences"`` lays it on the
+    sentence's own vector: its neighbours still say how much it weighs, but not what it says.
+    """
 
     sentence_hidden_size: int | None = None  # hidden_size where it is not given
     reading: Literal["isolated", "flow"] = "isolated"  # flow: words are read across sentence ends
+    weighing: Literal["states", "sentences"] = "states"  # what the sentence weights are laid on
 
     def __post_init__(self) -> None:
         super().__post_init__()
         size = self.sentence_hidden_size
         require(size is None or size >= 1, f"sentence_hidden_size must be at least 1, got {size}")
         require_one_of("reading", self.reading, ("isolated", "flow"))
+        require_one_of("weighing", self.weighing, ("states", "sentences"))
 
 
 class SentenceMaker(nn.Module):
@@ -66,7 +73,8 @@ class Hierarchy(Model):
         self.words = words
         self.maker = maker
         hidden_size = config.sentence_hidden_size or config.hidden_size
-        self.sentences = Level(maker.output_size, hidden_size, config)
+        own = config.weighing == "sentences"
+        self.sentences = Level(maker.output_size, hidden_size, config, own=own)
         self.classify = nn.Linear(self.sentences.output_size, label_count)
         self.flows = config.reading == "flow"
         self.isolated = maker.isolated and not self.flows

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor, nn
 
@@ -85,21 +87,36 @@ class WordReader(nn.Module):
 
 
 class Level(nn.Module):
-    """One floor of a hierarchy: read each row, then pool it into one vector."""
+    """One floor of a hierarchy: read each row, then pool it into one vector.
 
-    def __init__(self, size: int, hidden_size: int, config: ReaderConfig) -> None:
+    The states say how much each item weighs. What is added up is the states too, or with
+    ``own`` the items as they came, so that a weight cannot be spent on a neighbour's content.
+    """
+
+    def __init__(
+        self, size: int, hidden_size: int, config: ReaderConfig, *, own: bool = False
+    ) -> None:
         super().__init__()
         self.encoder = build_encoder(size, hidden_size, config)
         self.pooling = build_pooling(self.encoder.output_size, config)
-        self.output_size = self.pooling.output_size
+        self.own = own
+        columns = self.pooling.output_size // self.encoder.output_size
+        self.output_size = columns * (size if own else self.encoder.output_size)
 
     def forward(self, items: Ragged, weights: Tensor | None = None) -> Pooled:
         """Make one vector of every row, (rows, output_size)."""
-        return self.pooling(self.encoder(items), weights)
+        pooled = self.pooling(self.encoder(items), weights)
+        return self._of_items(items, pooled) if self.own else pooled
 
     def from_table(self, table: Tensor, numbers: Ragged) -> Pooled:
         """Make one vector of every row of numbers that pick items from a table, (items, size)."""
-        return self.pooling(self.encoder.from_table(table, numbers))
+        pooled = self.pooling(self.encoder.from_table(table, numbers))
+        if not self.own:
+            return pooled
+        return self._of_items(numbers.with_values(table[numbers.values]), pooled)
+
+    def _of_items(self, items: Ragged, pooled: Pooled) -> Pooled:
+        return replace(pooled, vectors=self.pooling(items, pooled.weights.values).vectors)
 
 
 def check_imposed(impose: Impose | None, items: dict[str, int]) -> None:

@@ -122,9 +122,7 @@ class RecurrentEncoder(nn.Module):
             ends.append(end)
         return Reading(items.with_values(states), tuple(ends))
 
-    def _states_and_end(
-        self, projected: Tensor, rows: Ragged, layer: int
-    ) -> tuple[Tensor, Carry]:
+    def _states_and_end(self, projected: Tensor, rows: Ragged, layer: int) -> tuple[Tensor, Carry]:
         if self.cell == "lstm":  # its memory is not among its states
             return recur_from(self._layer(layer), projected, rows)
         states = self._states(projected, None, rows, layer)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor
 
 from ..ragged import Ragged
 
-__all__ = ["causal_mask", "causal_rows", "row_positions", "sinusoids"]
+__all__ = ["ReadOrder", "causal_mask", "causal_rows", "read_order", "row_positions", "sinusoids"]
 
 
 def row_positions(rows: Ragged) -> Tensor:
@@ -43,3 +45,26 @@ def causal_rows(rows: Ragged) -> Ragged:
     item_count = int(seen.sum())
     first = torch.repeat_interleave(starts - within.offsets[:-1], seen, output_size=item_count)
     return Ragged(torch.arange(item_count, device=first.device) + first, seen)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadOrder:
+    """In which order the items of rows are read, and where each is read last."""
+
+    items: Ragged  # the numbers of the items, in the order they are read
+    last: Tensor  # (items,), places in that order
+
+
+def read_order(rows: Ragged, *, backward: bool = False, times: int = 1) -> ReadOrder:
+    """Order the items of each row to be read so many times, forward or backward."""
+    lengths = rows.lengths * times
+    read_count = rows.values.shape[0] * times
+    read = Ragged(torch.arange(read_count, device=lengths.device), lengths)
+    own = rows.lengths.index_select(0, read.row_ids)
+    ahead = row_positions(read) % own
+    starts = rows.offsets.index_select(0, read.row_ids)
+    items = read.with_values(starts + (own - 1 - ahead if backward else ahead))
+    places = torch.empty_like(items.values[: rows.values.shape[0]])
+    final = row_positions(read) >= own * (times - 1)
+    places[items.values[final]] = read.values[final]
+    return ReadOrder(items, places)

@@ -289,8 +289,10 @@ class _Inputs:
 
 def _reordered(weights: Tensor, order: Sequence[int], hidden: int) -> Tensor:
     """Bring the gates of (directions, gates * hidden, hidden) into another order."""
-    gates = weights.view(weights.shape[0], len(order), hidden, -1)
-    return gates[:, list(order)].view_as(weights)
+    if list(order) == sorted(order):
+        return weights
+    gates = weights.view(weights.shape[0], len(order), hidden, -1).unbind(1)
+    return torch.stack([gates[gate] for gate in order], 1).view_as(weights)
 
 
 class _Sums:
@@ -325,7 +327,8 @@ class _Sums:
         directions, hidden = self.matrix.shape[0], self.hidden
         inputs = sorted(range(len(self.cell.inputs)), key=self.cell.inputs.__getitem__)
         recurrent = sorted(range(len(self.cell.recurrent)), key=self.cell.recurrent.__getitem__)
-        rows = self.rows.view(-1, directions, len(inputs), hidden)[:, :, inputs]
+        blocks = self.rows.view(-1, directions, len(inputs), hidden).unbind(2)
+        rows = torch.stack([blocks[block] for block in inputs], 2)
         weights = _reordered(self.matrix, recurrent, hidden)
         biases = _reordered(self.biases, recurrent, hidden)
         return rows.flatten(1), weights, biases

@@ -19,6 +19,7 @@ from .trails import Hypothesis, Trails
 __all__ = ["Ends", "Hypothesis", "beam_search", "greedy_search", "sample"]
 
 S = TypeVar("S", bound="SearchState")
+Made = TypeVar("Made", bound="SearchState", covariant=True)
 
 
 class SearchState(Protocol):
@@ -34,12 +35,23 @@ class SearchState(Protocol):
         ...
 
 
-class SearchStep(Protocol[S]):
+class SearchStep(Protocol[Made]):
     """One step of every hypothesis."""
 
-    state: S
-    logits: Tensor  # (rows, vocab)
-    weights: Tensor | None  # (rows, longest)
+    @property
+    def state(self) -> Made:
+        """Where the decoder is now."""
+        ...
+
+    @property
+    def logits(self) -> Tensor:
+        """The score of every token, (rows, vocab)."""
+        ...
+
+    @property
+    def weights(self) -> Tensor | None:
+        """Where it looked, (rows, longest)."""
+        ...
 
 
 class Decoder(Protocol[S]):

@@ -1,0 +1,108 @@
+"""What writing about sources needs beyond a model: the loss, and letting the model write."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+
+from ..config import require, require_one_of
+from ..data.batch import Batch
+from ..data.pairs import PairBatch
+from ..errors import DataError
+from ..models.base import Output
+from ..models.seq2seq import Seq2Seq
+from ..nn.search import Ends, Hypothesis, beam_search, greedy_search, sample
+from ..text.units import END, START
+from .loss import Loss
+
+__all__ = ["GenerationConfig", "TokenLoss", "generate"]
+
+Method = Literal["greedy", "beam", "sample"]
+
+
+@dataclass(frozen=True)
+class GenerationConfig:
+    """How a model writes on its own."""
+
+    method: Method = "beam"
+    beam: int = 5  # hypotheses that are followed side by side
+    length_power: float = 1.0  # scores are divided by the length to this power
+    temperature: float = 1.0  # of sampling; below one likely tokens become likelier
+    longest: int = 200  # tokens at most, the end counted
+    longest_ratio: float = 2.0  # tokens for each of the source's, beside ten, at most
+    seed: int = 0  # of sampling
+
+    def __post_init__(self) -> None:
+        require_one_of("method", self.method, ("greedy", "beam", "sample"))
+        for name in ("beam", "longest"):
+            value = getattr(self, name)
+            require(value >= 1, f"{name} must be at least 1, got {value}")
+        require(self.length_power >= 0, f"length_power must be 0 or more, got {self.length_power}")
+        require(self.temperature > 0, f"temperature must be positive, got {self.temperature}")
+        require(
+            self.longest_ratio >= 0, f"longest_ratio must be 0 or more, got {self.longest_ratio}"
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TokenLoss:
+    """Cross-entropy of every token of the targets, the end counted.
+
+    ``forcing`` is the probability that a step is told the true token before it.
+    """
+
+    forcing: float = 1.0
+    label_smoothing: float = 0.0
+
+    def __post_init__(self) -> None:
+        require(0 <= self.forcing <= 1, f"forcing must be from 0 to 1, got {self.forcing}")
+
+    def __call__(self, model: Seq2Seq, batch: PairBatch) -> Loss:
+        """Let the model write the targets, and say what that costs."""
+        return self.of(model(batch, self.forcing), batch)
+
+    def of(self, output: Output, batch: PairBatch) -> Loss:
+        """Say what a model's answers to the batch cost; every token weighs the same."""
+        logits = output.logits.float() if output.logits.itemsize < 4 else output.logits
+        answers = batch.target.values
+        if logits.shape[0] != answers.shape[0]:
+            raise DataError(f"{logits.shape[0]} answers do not fit {answers.shape[0]} tokens")
+        total = F.cross_entropy(
+            logits, answers, reduction="sum", label_smoothing=self.label_smoothing
+        )
+        pairs = torch.tensor(float(len(batch)))
+        penalty = total.new_zeros(()) if output.penalty is None else output.penalty * pairs
+        return Loss(total, torch.tensor(float(answers.shape[0])), penalty, pairs)
+
+    def to(self, device: torch.device) -> TokenLoss:
+        """The same loss; it has nothing that lies on a device."""
+        return self
+
+
+@torch.no_grad()
+def generate(model: Seq2Seq, source: Batch, config: GenerationConfig) -> list[list[Hypothesis]]:
+    """Let the model write about each source on its own; return the hypotheses, best first.
+
+    It never sees a target, and dropout is off. Greedy writing and sampling give one each.
+    """
+    was_training = model.training
+    model.eval()
+    try:
+        state = model.start(source)
+        lengths = source.by_document.lengths
+        limits = (lengths * config.longest_ratio).long() + 10
+        ends = Ends(START, END, limits.clamp(max=config.longest))
+        if config.method == "beam":
+            power = config.length_power
+            return beam_search(model.decoder, state, ends, width=config.beam, length_power=power)
+        if config.method == "greedy":
+            found = greedy_search(model.decoder, state, ends)
+        else:
+            heat = config.temperature
+            found = sample(model.decoder, state, ends, seed=config.seed, temperature=heat)
+        return [[hypothesis] for hypothesis in found]
+    finally:
+        model.train(was_training)

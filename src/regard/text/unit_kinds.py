@@ -1,0 +1,39 @@
+"""The kinds of pieces that there are, and a file that keeps which ones a model knows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from ..config import from_dict
+from ..errors import ConfigError, ModelError
+from .listed import ListedUnits
+from .subwords import SubwordUnits
+from .units import Units, UnitsConfig
+
+__all__ = ["build_units", "load_units", "save_units"]
+
+
+def build_units(texts: Iterable[str], config: UnitsConfig) -> Units:
+    """Find the pieces that the training texts are best cut into."""
+    if config.kind == "subwords":
+        return SubwordUnits.from_texts(texts, config)
+    return ListedUnits.from_texts(texts, config)
+
+
+def save_units(units: Units, path: Path) -> None:
+    """Write the pieces to a JSON file."""
+    path.write_text(json.dumps(units.to_dict(), indent=1), encoding="utf-8")
+
+
+def load_units(path: Path) -> Units:
+    """Read what ``save_units`` wrote."""
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+        config = from_dict(UnitsConfig, values["config"])
+        if config.kind == "subwords":
+            return SubwordUnits.from_model(values["model"], config)
+        return ListedUnits(values["pieces"], config)
+    except (UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError, ConfigError) as error:
+        raise ModelError(f"{path} holds no pieces of text: {error}") from error

@@ -1,0 +1,46 @@
+"""``regard info``: what a model is, or what this machine computes with."""
+
+import json
+
+import torch
+
+import regard
+
+
+def test_a_model_is_described(shell, project):
+    ran = shell("info", project.model)
+    told = dict(line.split("  ", 1) for line in ran.out.splitlines())
+    told = {name.strip(): value.strip() for name, value in told.items()}
+    assert ran.code == 0 and ran.err == ""
+    assert told["model"] == "han" and told["classes"] == "bad, good"
+    assert told["data"] == "train.csv" and told["training documents"] == "72"
+    assert told["network.hidden_size"] == "8", "as --set takes it"
+    assert told["training.patience"] == "none"
+
+
+def test_json_has_the_numbers(shell, project):
+    told = json.loads(shell("info", project.model, "--json").out)
+    assert told["classes"] == ["bad", "good"] and told["several_labels"] is False
+    assert told["parameters"] > 1000 and told["network.hidden_size"] == 8
+    sizes = [path.stat().st_size for path in project.model.iterdir()]
+    assert told["bytes_on_disk"] == sum(sizes)
+
+
+def test_many_classes_are_cut_short(shell, fitted, tmp_path):
+    fitted.save(tmp_path / "model")
+    about = json.loads((tmp_path / "model" / "config.json").read_text())
+    about["classes"] = [f"class {n}" for n in range(50)]
+    (tmp_path / "model" / "config.json").write_text(json.dumps(about))
+    assert "class 19, ... (50 in all)" in shell("info", tmp_path / "model").out
+
+
+def test_without_a_model_the_installation_is_described(shell):
+    told = json.loads(shell("info", "--json").out)
+    assert told["regard"] == regard.__version__ and told["torch"] == str(torch.__version__)
+    assert {"python", "threads", "gpu"} <= told.keys()
+    assert any("kernels" in name for name in told), "which path computes"
+    assert f"regard       {regard.__version__}" in shell("info").out
+
+
+def test_what_is_no_model_is_one_line(shell, tmp_path):
+    assert "it has no config.json" in shell("info", tmp_path).error

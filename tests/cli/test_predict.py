@@ -1,0 +1,189 @@
+"""``regard predict``: labels and probabilities for new documents."""
+
+import csv
+import json
+
+import numpy as np
+import pyarrow.parquet
+import pytest
+
+from cli_files import COLUMNS, rows, write_csv
+from regard import DocumentClassifier
+from regard.data.readers import read_documents
+from reviews import reviews, tagged, tiny
+
+TEXTS = reviews(25)[0]
+
+
+def lines_of(path):
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.fixture(scope="module")
+def expected(project):
+    return DocumentClassifier.load(project.model).predict_proba(TEXTS)
+
+
+def test_json_lines_keep_order_count_and_columns(shell, project, expected, tmp_path):
+    """000-15: with probabilities; what came with a document goes with it."""
+    out = tmp_path / "predictions.jsonl"
+    ran = shell("predict", project.model, project.new, "--out", out)
+    assert ran.code == 0 and ran.out == ""
+    assert f"25 predictions written to {out}" in ran.err
+    found = lines_of(out)
+    assert [row["id"] for row in found] == list(range(25))
+    assert [row["text"] for row in found] == TEXTS
+    likely = [[row["probabilities"][name] for name in ("bad", "good")] for row in found]
+    np.testing.assert_allclose(likely, expected, atol=1e-12)
+    assert [row["predicted"] for row in found] == [("bad", "good")[n] for n in expected.argmax(1)]
+    assert [row["probability"] for row in found] == pytest.approx(expected.max(1).tolist())
+
+
+def test_csv_can_be_evaluated_again(shell, project, tmp_path):
+    """000-15: true, predicted and text in one file."""
+    out = tmp_path / "predictions.csv"
+    ran = shell("predict", project.model, project.test, "--text-column", "review", "--out", out)
+    assert ran.code == 0
+    with out.open(newline="", encoding="utf-8") as file:
+        found = list(csv.DictReader(file))
+    given = rows(30, seed=1)
+    assert list(found[0]) == [
+        *("id", "stars", "author", "day", "review"),
+        *("predicted", "probability", "probabilities"),
+    ]
+    assert [row["id"] for row in found] == [row["id"] for row in given]
+    assert [row["review"] for row in found] == [row["review"] for row in given]
+    assert set(json.loads(found[0]["probabilities"])) == {"bad", "good"}
+    judged = shell("evaluate", project.model, out, *COLUMNS, "--json")
+    right = sum(row["stars"] == row["predicted"] for row in found)
+    assert json.loads(judged.out)["accuracy"] == right / 30
+
+
+@pytest.mark.parametrize("suffix", ["tsv", "parquet", "ndjson"])
+def test_other_formats_hold_the_same(shell, project, expected, tmp_path, suffix):
+    out = tmp_path / f"predictions.{suffix}"
+    assert shell("predict", project.model, project.new, "--out", out, "-q").code == 0
+    if suffix == "parquet":
+        found = pyarrow.parquet.read_table(out).to_pylist()
+    elif suffix == "tsv":
+        with out.open(newline="") as file:
+            found = list(csv.DictReader(file, delimiter="\t"))
+    else:
+        found = lines_of(out)
+    assert [str(row["id"]) for row in found] == [str(n) for n in range(25)]
+    np.testing.assert_allclose([float(row["probability"]) for row in found], expected.max(1))
+
+
+def test_pipes_in_and_out(shell, project, expected):
+    ran = shell("predict", project.model, "-", stdin=project.new.read_bytes())
+    assert ran.code == 0
+    found = [json.loads(line) for line in ran.out.splitlines()]
+    assert [row["id"] for row in found] == list(range(25))
+    assert "25 predictions written\n" in ran.err
+    table = "id,text\n1,a great film\n2,\n"
+    ran = shell("predict", project.model, "-", "--quiet", stdin=table.encode())
+    assert ran.err == "" and [json.loads(line)["id"] for line in ran.out.splitlines()] == ["1", "2"]
+
+
+def test_below_a_probability_no_label_is_given(shell, project, tmp_path):
+    data = tmp_path / "new.jsonl"
+    data.write_text('{"text": "great"}\n{"text": "unheard of"}\n')
+    found = [json.loads(line) for line in shell("predict", project.model, data).out.splitlines()]
+    threshold = str((found[0]["probability"] + found[1]["probability"]) / 2)
+    ran = shell("predict", project.model, data, "--abstain-below", threshold)
+    answers = [json.loads(line)["predicted"] for line in ran.out.splitlines()]
+    assert answers == ["good", None]
+
+
+def test_whole_number_labels_stay_numbers(shell, tmp_path):
+    texts, labels = reviews(30)
+    tiny(training__epochs=1).fit(texts, [{"bad": 1, "good": 5}[label] for label in labels]).save(
+        tmp_path / "model"
+    )
+    (tmp_path / "new.jsonl").write_text('{"text": "a great film"}\n')
+    ran = shell("predict", tmp_path / "model", tmp_path / "new.jsonl")
+    assert json.loads(ran.out)["predicted"] in (1, 5)
+
+
+def test_several_labels_come_as_a_list(shell, fitted_tags, tmp_path):
+    fitted_tags.save(tmp_path / "model")
+    texts = tagged(5)[0]
+    data = tmp_path / "new.jsonl"
+    data.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    found = [json.loads(line) for line in shell("predict", tmp_path / "model", data).out.splitlines()]
+    assert [tuple(row["predicted"]) for row in found] == list(fitted_tags.predict(texts))
+    for row in found:
+        whole = np.prod([max(p, 1 - p) for p in row["probabilities"].values()])
+        assert row["probability"] == pytest.approx(whole), "of the whole answer, none included"
+
+
+def test_what_weighed_most_can_be_added(shell, project):
+    """000-15: predictions with explanations."""
+    ran = shell("predict", project.model, project.new, "--explain")
+    classifier = DocumentClassifier.load(project.model)
+    for line, text in zip(ran.out.splitlines(), TEXTS, strict=True):
+        row = json.loads(line)
+        heaviest = classifier.explain(text).sentences(1)[0]
+        assert row["heaviest_sentences"][0]["text"] == heaviest.text
+        for piece in row["heaviest_sentences"] + row["heaviest_words"]:
+            assert text[piece["start"] : piece["end"]] == piece["text"]
+
+
+def test_bad_rows_are_told_of(shell, project, tmp_path):
+    data = tmp_path / "new.jsonl"
+    data.write_text('{"text": "great"}\n{"text": 3}\nno json\n{"text": "dull"}\n')
+    assert shell("predict", project.model, data).err.startswith(f"error: {data}:2: ")
+    ran = shell("predict", project.model, data, "--on-bad-row", "skip")
+    assert ran.code == 0 and len(ran.out.splitlines()) == 2
+    assert "2 skipped: 1 wrong type, 1 broken JSON" in ran.err
+
+
+def test_nothing_half_written_is_left(shell, project, tmp_path):
+    data, out = tmp_path / "new.jsonl", tmp_path / "out.csv"
+    data.write_text('{"text": "great"}\nno json\n')
+    assert "new.jsonl:2" in shell("predict", project.model, data, "--out", out).error
+    assert [path.name for path in tmp_path.iterdir()] == ["new.jsonl"]
+
+
+def test_a_column_is_never_replaced_unasked(shell, project, tmp_path):
+    path = write_csv(tmp_path / "new.csv", [{"text": "great", "predicted": "by hand"}])
+    error = shell("predict", project.model, path).error
+    assert error == "the data have a column 'predicted', which the predictions would replace; rename it"
+
+
+def test_another_column_called_text_is_carried(shell, project, tmp_path):
+    path = write_csv(tmp_path / "new.csv", [{"text": "a title", "review": "a great film"}])
+    row = json.loads(shell("predict", project.model, path, "--text-column", "review").out)
+    assert row["text"] == "a title" and row["review"] == "a great film"
+
+
+def test_an_empty_file_gives_an_empty_file(shell, project, tmp_path):
+    (tmp_path / "new.csv").write_text("id,text\n")
+    for suffix in ("jsonl", "csv", "parquet"):
+        out = tmp_path / f"out.{suffix}"
+        assert shell("predict", project.model, tmp_path / "new.csv", "--out", out).code == 0
+        assert out.exists()
+
+
+def test_odd_texts_come_through_unaltered(shell, project, tmp_path):
+    texts = ["", " \t", "a\nb\r\n", "\ud800 lone", "nul \x00", "🎬 ناجح", '"quoted", ; | <b>']
+    data = tmp_path / "new.jsonl"
+    data.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    found = [json.loads(line) for line in shell("predict", project.model, data).out.splitlines()]
+    assert [row["text"] for row in found] == texts
+    shell("predict", project.model, data, "--out", tmp_path / "out.csv")
+    again = [document.text for document in read_documents(tmp_path / "out.csv", _unlabelled())]
+    assert again == [text.replace("\ud800", "\\ud800") for text in texts]
+
+
+def _unlabelled():
+    from regard.data.columns import Columns
+
+    return Columns(label=None)
+
+
+def test_errors_are_one_line(shell, project, tmp_path):
+    assert "suffix that cannot be written" in shell(
+        "predict", project.model, project.new, "--out", "a.doc"
+    ).error
+    assert "did you mean" in shell("predict", project.model, project.folder / "new.json").error

@@ -1,0 +1,100 @@
+"""Real processes: killed, interrupted, several at once."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import regard
+from cli_files import COLUMNS
+from regard import DocumentClassifier
+from reviews import FLAGS, reviews
+
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(regard.__file__).parents[1])}
+LONG = [*FLAGS, "--set", "network.state_dropout=0.3", "--no-baseline"]
+
+
+def started(*arguments, module=("regard",)):
+    """Start the command; its standard error is a pipe."""
+    return subprocess.Popen(
+        [sys.executable, "-m", *module, *map(str, arguments)],
+        stderr=subprocess.PIPE,
+        text=True,
+        env=ENVIRONMENT,
+    )
+
+
+def until(child, beginning):
+    """Read what a process says up to the line that begins so; return its lines."""
+    lines = []
+    for line in child.stderr:
+        lines.append(line)
+        if line.startswith(beginning):
+            return lines
+    pytest.fail("".join(lines))
+
+
+def test_a_killed_training_resumes_to_the_same_bits(shell, project, tmp_path):
+    """kill -9 after the second epoch; --resume; the weights of a run that was never killed."""
+    train = ["train", project.training, *COLUMNS, *LONG, "--epochs", "20"]
+    with started(*train, "--out", tmp_path / "killed") as child:
+        until(child, "epoch  2")
+        child.kill()
+    assert child.returncode == -signal.SIGKILL
+    assert not (tmp_path / "killed").exists()
+    assert "go on with --resume" in shell(*train, "--out", tmp_path / "killed").error
+    changed = shell(*train, "--out", tmp_path / "killed", "--resume", "--seed", "5")
+    assert changed.code == 1 and "begun with training.seed = 0, now it is 5" in changed.err
+    resumed = shell(*train, "--out", tmp_path / "killed", "--resume")
+    whole = shell(*train, "--out", tmp_path / "whole")
+    assert resumed.code == whole.code == 0
+    assert "epoch  1 " not in resumed.err and "epoch  1 " in whole.err
+    first, second = (tmp_path / name / "weights.safetensors" for name in ("killed", "whole"))
+    assert first.read_bytes() == second.read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["killed", "whole"]
+
+
+def test_ctrl_c_keeps_and_saves_the_best_so_far(project, tmp_path):
+    train = ["train", project.training, *COLUMNS, *LONG, "--epochs", "500"]
+    with started(*train, "--out", tmp_path / "model") as child:
+        until(child, "epoch  3")
+        child.send_signal(signal.SIGINT)
+        rest = child.stderr.read()
+    assert child.returncode == 0, rest
+    assert "stopped by hand; the best epoch so far was kept" in rest
+    classifier = DocumentClassifier.load(tmp_path / "model")
+    assert classifier.history_.interrupted
+    assert 3 <= len(classifier.history_.epochs) < 500
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_ctrl_c_elsewhere_ends_with_130_and_no_traceback(project):
+    with started("predict", project.model, "-", "--out", project.folder / "never.csv") as child:
+        # It waits for standard input, ours, which says nothing; the import takes a while first.
+        try:
+            child.wait(timeout=4)
+        except subprocess.TimeoutExpired:
+            child.send_signal(signal.SIGINT)
+        rest = child.stderr.read()
+    assert child.returncode == 130 and "Traceback" not in rest, rest
+
+
+def test_two_processes_save_one_model(project, tmp_path):
+    """``torchrun`` on this machine: the first process alone speaks and saves."""
+    train = ["train", project.training, *COLUMNS, *FLAGS, "--out", tmp_path / "model"]
+    launch = ("torch.distributed.run", "--nproc-per-node", "2", "--master-port", "0", "-m", "regard")
+    with started(*train, module=launch) as child:
+        printed = child.stderr.read()
+    assert child.returncode == 0, printed
+    assert printed.count("saved to") == 1 and printed.count("epoch  1 ") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+    both = DocumentClassifier.load(tmp_path / "model")
+    texts, labels = reviews(30, seed=1)
+    assert both.score(texts, labels) > 0.9
+    # Without dropout it is the model of one process, up to rounding that training lets grow.
+    alone = DocumentClassifier.load(project.model)
+    np.testing.assert_allclose(both.predict_proba(texts), alone.predict_proba(texts), atol=0.02)

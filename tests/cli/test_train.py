@@ -1,0 +1,265 @@
+"""``regard train``: from a file of labelled texts to a saved model."""
+
+import json
+import re
+import shutil
+
+import numpy as np
+import pytest
+
+from regard import DocumentClassifier
+from reviews import FLAGS, reviews, tagged
+from cli_files import COLUMNS, rows, write_csv
+
+ONE_EPOCH = [*FLAGS, "--epochs", "1", "--no-baseline"]
+
+
+def test_it_says_what_it_found_how_it_went_and_what_to_do_next(project):
+    lines = project.printed.err.splitlines()
+    assert project.printed.code == 0 and project.printed.out == ""
+    assert lines[0].startswith("72 training documents, 8 held out, ")
+    assert "2 classes, one a document: bad 36, good 36" in lines
+    assert f"{project.training}: 80 rows read" in lines
+    assert any(line.startswith("training takes about ") for line in lines)
+    epochs = [line for line in lines if line.startswith("epoch ")]
+    assert len(epochs) == 6
+    assert all("loss" in line and "accuracy" in line and "documents/s" in line for line in epochs)
+    assert any(line.startswith("best epoch ") and "held-out" in line for line in lines)
+    assert f"saved to {project.model}" in lines
+    assert lines[-2].strip() == f"regard evaluate {project.model} TEST.csv --out report.html"
+
+
+def test_the_model_is_what_python_would_have_made(project):
+    classifier = DocumentClassifier.load(project.model)
+    assert classifier.network.hidden_size == 8 and classifier.training.epochs == 6
+    assert classifier.baseline_ is not None
+    assert classifier.facts_["data"] == "train.csv" and classifier.facts_["rows_skipped"] == 0
+    assert "| data | `train.csv` |" in (project.model / "card.md").read_text()
+    texts, labels = reviews(30, seed=1)
+    assert classifier.score(texts, labels) > 0.9
+    assert [path.name for path in project.folder.glob("model*")] == ["model"]
+
+
+def test_the_same_command_gives_the_same_bits(shell, project, tmp_path):
+    for name in ("a", "b"):
+        made = shell("train", project.training, *COLUMNS, *ONE_EPOCH, "--out", tmp_path / name)
+        assert made.code == 0
+    first, second = (tmp_path / name / "weights.safetensors" for name in ("a", "b"))
+    assert first.read_bytes() == second.read_bytes()
+    shell("train", project.training, *COLUMNS, *ONE_EPOCH, "--seed", "1", "--out", tmp_path / "a")
+    assert first.read_bytes() != second.read_bytes()
+
+
+def test_quiet_is_silent(shell, project, tmp_path):
+    ran = shell(
+        "train", project.training, *COLUMNS, *ONE_EPOCH, "--quiet", "--out", tmp_path / "model"
+    )
+    assert (ran.code, ran.out, ran.err) == (0, "", "")
+
+
+def test_columns_default_to_text_and_label(shell, tmp_path):
+    texts, labels = reviews(24)
+    data = [{"text": text, "label": label} for text, label in zip(texts, labels, strict=True)]
+    path = write_csv(tmp_path / "data.csv", data)
+    assert shell("train", path, *ONE_EPOCH, "--out", tmp_path / "model").code == 0
+
+
+def test_a_file_to_validate_on(shell, project, tmp_path):
+    arguments = ["train", project.training, *COLUMNS, *ONE_EPOCH]
+    ran = shell(*arguments, "--validation", project.test, "--out", tmp_path / "model")
+    assert ran.code == 0
+    assert ran.err.startswith("80 training documents, 30 held out")
+    assert f"{project.test}: 30 rows read" in ran.err
+    facts = DocumentClassifier.load(tmp_path / "model").facts_
+    assert facts["data"] == "train.csv, test.csv"
+    shared = shell(*arguments, "--validation", project.training, "--out", tmp_path / "b")
+    assert "80 of 80 validation documents are training documents too" in shared.err
+
+
+def test_nothing_held_out_is_said(shell, project, tmp_path):
+    arguments = ["train", project.training, *COLUMNS, *ONE_EPOCH, "--validation", "0"]
+    ran = shell(*arguments, "--out", tmp_path / "model")
+    assert "nothing was held out, so how good it is was not measured" in ran.err
+
+
+@pytest.mark.parametrize("split", ["--group-column author", "--time-column day"])
+def test_groups_and_times_decide_what_is_held_out(shell, project, tmp_path, split):
+    ran = shell(
+        "train", project.training, *COLUMNS, *ONE_EPOCH, *split.split(), "--out", tmp_path / "model"
+    )
+    assert ran.code == 0
+    # Eight authors of ten texts each, or the last eight days.
+    held_out = 10 if "author" in split else 8
+    assert DocumentClassifier.load(tmp_path / "model").facts_["validation_documents"] == held_out
+
+
+def test_vectors_start_the_words_and_their_coverage_is_printed(shell, project, tmp_path):
+    vectors = tmp_path / "vectors.txt"
+    vectors.write_text("great " + " ".join(["0.5"] * 16) + "\nawful " + " ".join(["-1"] * 16) + "\n")
+    frozen = ["--set", "training.freeze_vectors=true", "--vectors", vectors]
+    ran = shell("train", project.training, *COLUMNS, *ONE_EPOCH, *frozen, "--out", tmp_path / "m")
+    assert f"{vectors}: vectors of size 16 for 2 of " in ran.err
+    classifier = DocumentClassifier.load(tmp_path / "m")
+    vector = classifier.model_.embedding.weight[int(classifier.vocab_.ids(["great"])[0])]
+    assert np.array_equal(vector.detach().numpy(), np.full(16, 0.5, dtype=np.float32))
+    wrong = shell(
+        *("train", project.training, *COLUMNS, *ONE_EPOCH, "--vectors", vectors),
+        *("--set", "network.embedding_size=8", "--out", tmp_path / "n"),
+    )
+    assert wrong.code == 1
+    assert "vectors of size 16, the network wants 8; use --set network.embedding_size=16" in (
+        wrong.err.splitlines()[-1]
+    )
+
+
+def test_several_labels_in_one_cell(shell, tmp_path):
+    texts, labels = tagged(80)
+    data = [
+        {"text": text, "label": " ; ".join(several)}
+        for text, several in zip(texts, labels, strict=True)
+    ]
+    path = write_csv(tmp_path / "data.csv", data)
+    ran = shell(
+        *("train", path, *FLAGS, "--labels-separator", ";", "--out", tmp_path / "model"),
+        *("--set", "training.epochs=8"),
+    )
+    assert ran.code == 0 and "2 classes, several a document" in ran.err
+    judged = shell("evaluate", tmp_path / "model", path, "--labels-separator", ";", "--json")
+    found = json.loads(judged.out)
+    assert found["task"] == "multi-label" and found["accuracy"] > 0.9
+    assert [baseline["name"] for baseline in found["baselines"]][0].startswith("TF-IDF")
+
+
+def test_bad_rows_are_skipped_and_counted_at_the_end(shell, tmp_path):
+    data = rows(30, seed=0)
+    data[3]["stars"] = data[7]["stars"] = ""
+    path = write_csv(tmp_path / "data.csv", data)
+    arguments = ["train", path, *COLUMNS, *ONE_EPOCH, "--out", tmp_path / "model"]
+    assert shell(*arguments).error == f"{path}:5: the label is missing"
+    ran = shell(*arguments, "--on-bad-row", "skip")
+    assert ran.code == 0
+    end = ran.err.split("documents/s")[-1]
+    assert f"{path}: 28 rows read" in end and "2 skipped: 2 missing label" in end
+    assert f"{path}:5: the label is missing" in end
+    assert "| rows skipped | `2` |" in (tmp_path / "model" / "card.md").read_text()
+
+
+def test_a_pipe_is_read_once(shell, project, tmp_path):
+    """The baseline, which would need a second reading, is left out."""
+    ran = shell(
+        *("train", "-", *COLUMNS, *FLAGS, "--epochs", "1", "--out", tmp_path / "model"),
+        stdin=project.training.read_bytes(),
+    )
+    assert ran.code == 0 and "TF-IDF" not in ran.err
+    assert DocumentClassifier.load(tmp_path / "model").facts_["training_documents"] == 72
+
+
+def test_logs_for_tensorboard(shell, project, tmp_path):
+    ran = shell(
+        *("train", project.training, *COLUMNS, *ONE_EPOCH, "--out", tmp_path / "model"),
+        *("--logs", tmp_path / "logs"),
+    )
+    assert ran.code == 0
+    assert [path.name for path in (tmp_path / "logs").iterdir()][0].startswith("events.")
+
+
+ERRORS = {
+    "missing file": (
+        ["{folder}/trian.csv"],
+        r"there is no file .*/trian.csv; did you mean .*/train.csv\?",
+    ),
+    "missing folder": (["nowhere/at/all.csv"], "there is no file nowhere/at/all.csv; check"),
+    "missing columns": (
+        ["{data}"],
+        r"train.csv has no column 'text'; it has id, review, stars, author, day; use --text-column",
+    ),
+    "missing label column": (
+        ["{data}", "--text-column", "review"],
+        "has no column 'label'; it has id, .*; use --label-column",
+    ),
+    "bad --set name": (
+        ["{data}", *COLUMNS, "--set", "network.hiden_size=5"],
+        "HANConfig has no setting 'hiden_size'; did you mean 'hidden_size'",
+    ),
+    "bad --set part": (
+        ["{data}", *COLUMNS, "--set", "netwrk.hidden_size=5"],
+        "--set knows no part 'netwrk'; did you mean 'network'",
+    ),
+    "bad --set form": (["{data}", *COLUMNS, "--set", "epochs"], "--set takes part.name=value"),
+    "bad --set value": (
+        ["{data}", *COLUMNS, "--set", "training.epochs=many"],
+        "TrainingConfig.epochs must be a whole number, got 'many'",
+    ),
+    "bad value": (["{data}", *COLUMNS, "--epochs", "0"], "epochs must be at least 1, got 0"),
+    "bad share": (
+        ["{data}", *COLUMNS, "--validation", "1.5"],
+        "--validation takes a file or a share from 0 to below 1, got 1.5",
+    ),
+    "missing validation file": (
+        ["{data}", *COLUMNS, "--validation", "{folder}/trian.csv"],
+        r"--validation .*/trian.csv is neither a share nor a file; did you mean .*/train.csv\?",
+    ),
+    "two splits": (
+        ["{data}", *COLUMNS, "--group-column", "author", "--time-column", "day"],
+        "--group-column and --time-column each say what to validate on; give one",
+    ),
+    "bad network": (
+        ["{data}", *COLUMNS, "--model", "hna"],
+        "--model cannot be 'hna'; did you mean 'han'",
+    ),
+    "bad device": (["{data}", *COLUMNS, "--device", "abacus"], "device 'abacus' cannot be used"),
+    "bad policy": (["{data}", *COLUMNS, "--on-bad-row", "shout"], "on_bad_row cannot be 'shout'"),
+    "unknown suffix": (["{folder}/data.doc"], "data.doc has a suffix we cannot read; known are"),
+    "spreadsheet": (["{folder}/data.xlsx"], "is a spreadsheet; save it as CSV"),
+    "one class": (["{folder}/one.csv"], "all 3 documents have the label 'same'"),
+    "empty file": (["{folder}/empty.csv"], "empty.csv is empty"),
+    "header only": (["{folder}/header.csv"], "no documents to train on"),
+    "same column": (
+        ["{data}", "--text-column", "review", "--label-column", "review"],
+        "text and label are both in column 'review'",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def broken(project, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("broken")
+    shutil.copy(project.training, folder / "train.csv")
+    (folder / "data.doc").write_text("text,label\n")
+    (folder / "data.xlsx").write_text("PK")
+    (folder / "one.csv").write_text("text,label\na,same\nb,same\nc,same\n")
+    (folder / "empty.csv").write_text("")
+    (folder / "header.csv").write_text("text,label\n")
+    return folder
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_a_users_error_is_one_line_that_says_what_to_do(shell, broken, tmp_path, name):
+    arguments, message = ERRORS[name]
+    filled = [part.format(folder=broken, data=broken / "train.csv") for part in arguments]
+    ran = shell("train", *filled, "--out", tmp_path / "model")
+    assert re.search(message, ran.error), ran.error
+    assert not (tmp_path / "model").exists()
+
+
+def test_a_folder_that_is_no_model_is_refused_before_the_training(shell, project, tmp_path):
+    (tmp_path / "thesis.txt").write_text("years of work")
+    arguments = ["train", project.training, *COLUMNS, *ONE_EPOCH]
+    assert "exists and is not a saved model" in shell(*arguments, "--out", tmp_path).error
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_what_is_unfinished_is_not_thrown_away_unasked(shell, project, tmp_path):
+    unfinished = tmp_path / "model.partial" / "checkpoint" / "state.safetensors"
+    unfinished.parent.mkdir(parents=True)
+    unfinished.write_bytes(b"half a run")
+    arguments = ["train", project.training, *COLUMNS, *ONE_EPOCH, "--out", tmp_path / "model"]
+    assert "unfinished training" in shell(*arguments).error
+    assert "--resume" in shell(*arguments).error
+    assert unfinished.read_bytes() == b"half a run"
+
+
+def test_resuming_nothing_starts_anew_and_says_so(shell, project, tmp_path):
+    arguments = ["train", project.training, *COLUMNS, *ONE_EPOCH, "--out", tmp_path / "model"]
+    ran = shell(*arguments, "--resume")
+    assert ran.code == 0 and "there is nothing to resume; training from the start" in ran.err

@@ -1,0 +1,84 @@
+"""A classifier and labelled documents to an evaluation."""
+
+import copy
+
+import numpy as np
+import pytest
+from sklearn.metrics import accuracy_score, f1_score
+
+from regard import DataError, Document, Evaluation
+from regard.estimators import evaluating
+from reviews import reviews, tagged
+
+TEXTS, LABELS = reviews(60, seed=4)
+
+
+def documents(texts=TEXTS, labels=LABELS):
+    return [Document(text, label) for text, label in zip(texts, labels, strict=True)]
+
+
+def flipped(every=5):
+    """The labels with some turned round, so that there are mistakes."""
+    other = {"bad": "good", "good": "bad"}
+    return [other[label] if n % every == 0 else label for n, label in enumerate(LABELS)]
+
+
+def test_the_scores_are_scikit_learns(fitted):
+    """D5: the last, smaller batch counts for what it is."""
+    found = fitted.evaluate(documents(labels=flipped()), title="reviews")
+    predicted = fitted.predict(TEXTS)
+    assert found.accuracy == pytest.approx(accuracy_score(flipped(), predicted))
+    assert found.macro_f1 == pytest.approx(f1_score(flipped(), predicted, average="macro"))
+    assert found.document_count == 60 and found.title == "reviews"
+    assert found.temperature == fitted.temperature_
+    assert found.model.parameter_count == fitted.facts_["parameters"]
+    assert Evaluation.from_json(found.to_json()) == found
+
+
+def test_the_worst_mistakes_are_explained_and_in_order(fitted):
+    found = fitted.evaluate(documents(labels=flipped()))
+    sure = [mistake.probability for mistake in found.mistakes]
+    assert sure == sorted(sure, reverse=True) and len(sure) == 10
+    for mistake in found.mistakes:
+        assert mistake.text == TEXTS[mistake.index] == mistake.explanation.source
+        assert mistake.true == flipped()[mistake.index] != mistake.predicted
+
+
+def test_memory_does_not_grow_with_the_mistakes(fitted, monkeypatch):
+    whole = fitted.evaluate(documents(labels=flipped(2)))
+    monkeypatch.setattr(evaluating, "CHUNK", 7)
+    monkeypatch.setattr(evaluating, "KEPT_TEXTS", 10)
+    pieces = fitted.evaluate(document for document in documents(labels=flipped(2)))
+    # Other batches round otherwise, and near the end of the list that may change places.
+    assert pieces.accuracy == whole.accuracy and pieces.confusion == whole.confusion
+    assert len(pieces.mistakes) == 10
+    for mistake in pieces.mistakes:
+        assert mistake.text == TEXTS[mistake.index]
+
+
+def test_labels_the_model_does_not_know_are_counted_and_not_scored(fitted):
+    mixed = [*documents(), Document("a new kind", "ugly"), Document("and no label", None)]
+    found = fitted.evaluate(mixed)
+    assert found.document_count == 60 and found.data.unknown_label_rows == 2
+    with pytest.raises(DataError, match=r"of 1 documents none .* knows \(bad, good\)"):
+        fitted.evaluate([Document("a new kind", "ugly")])
+    with pytest.raises(DataError, match="nothing to evaluate"):
+        fitted.evaluate([])
+
+
+def test_the_baseline_is_measured_on_the_same_documents(fitted):
+    judged = copy.deepcopy(fitted).fit_baseline(documents(*reviews(80)))
+    found = judged.evaluate(documents())
+    names = [baseline.name for baseline in found.baselines]
+    assert names == ["TF-IDF + logistic regression", "most frequent class"]
+    answers = judged.classes_[judged.baseline_.predict_proba(TEXTS).argmax(1)]
+    assert found.baselines[0].accuracy == pytest.approx(np.mean(answers == LABELS))
+    assert found.baselines[1].accuracy == 0.5
+    assert fitted.evaluate(documents()).baselines == ()
+
+
+def test_several_labels_are_judged_together(fitted_tags):
+    texts, labels = tagged(40, seed=3)
+    found = fitted_tags.evaluate(documents(texts, [tuple(several) for several in labels]))
+    assert found.task == "multi-label"
+    assert found.accuracy == pytest.approx(fitted_tags.score(texts, labels))

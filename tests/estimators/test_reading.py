@@ -1,0 +1,70 @@
+"""How texts are read: in bounded batches, answers in order, and company changes nothing."""
+
+import random
+
+import numpy as np
+import pytest
+
+from regard.estimators import reading
+from regard.estimators.reading import TextReader, chunks
+from regard.text.tokenize import TextConfig, tokenize
+from reviews import reviews, tiny
+
+ODD = ["", "word", " \n\t ", "...", "🎬 <br> &amp; \x00 \ud800", "a " * 3000, "One. " * 700]
+TEXTS = [*ODD, *reviews(25, seed=8)[0]]
+
+
+@pytest.mark.parametrize("network", ["han", "flat", "cahan", "flow"])
+def test_a_text_gets_the_same_answer_alone_and_in_any_company(network):
+    """000-06, 000-07 and D14: batches of 1, 7 and all; a batch of one keeps its shape."""
+    from regard.models import MODELS
+
+    config = MODELS["han" if network == "flow" else network]
+    sizes = {"embedding_size": 8, "hidden_size": 4, "attention_size": 4}
+    reading_mode = {"reading": "flow"} if network == "flow" else {}
+    classifier = tiny(network=config(**sizes, **reading_mode), training__epochs=1)
+    classifier.fit(*reviews(30))
+    together = classifier.predict_proba(TEXTS)
+    order = random.Random(1).sample(range(len(TEXTS)), len(TEXTS))
+    shuffled = classifier.predict_proba([TEXTS[place] for place in order])
+    np.testing.assert_allclose(shuffled, together[order], atol=1e-5)
+    for size in (1, 7):
+        parts = [classifier.predict_proba(chunk) for chunk in chunks(TEXTS, size)]
+        assert {part.shape[1] for part in parts} == {2}
+        np.testing.assert_allclose(np.concatenate(parts), together, atol=1e-5)
+
+
+def test_batches_hold_every_text_once_and_similar_lengths(fitted, monkeypatch):
+    monkeypatch.setattr(reading, "BATCH_TOKENS", 100)
+    batches = list(fitted.reader_.batches(TEXTS))
+    places = [place for read in batches for place in read.places]
+    assert sorted(places) == list(range(len(TEXTS)))
+    sizes = [[len(tokens) for tokens in read.complete] for read in batches]
+    assert [n for batch in sizes for n in batch] == sorted(len(tokenize(text)) for text in TEXTS)
+    assert all(sum(batch) <= 100 or len(batch) == 1 for batch in sizes)
+    assert len(batches) > 3
+    for read in batches:
+        assert [TEXTS[place] for place in read.places] == [text.text for text in read.complete]
+
+
+def test_logits_come_back_in_the_order_of_the_texts(fitted):
+    logits, lengths = fitted.reader_.logits(fitted.model_, TEXTS)
+    assert logits.shape == (len(TEXTS), 2)
+    assert lengths.tolist() == [len(tokenize(text)) for text in TEXTS]
+    alone, _ = fitted.reader_.logits(fitted.model_, [TEXTS[5]])
+    np.testing.assert_allclose(alone[0], logits[5], atol=1e-5)
+    nothing, none = fitted.reader_.logits(fitted.model_, [])
+    assert len(nothing) == len(none) == 0
+
+
+def test_caps_cut_what_the_model_reads_and_not_what_is_counted(fitted):
+    config = TextConfig(max_sentences=1, max_words=2)
+    reader = TextReader(fitted.vocab_, config, fitted.reader_.device)
+    (read,) = reader.batches(["One two three. Four."])
+    assert [len(text) for text in read.batch.texts] == [2]
+    assert [len(text) for text in read.complete] == [6]
+
+
+def test_a_stream_is_cut_into_lists():
+    assert list(chunks(iter(range(5)), 2)) == [[0, 1], [2, 3], [4]]
+    assert list(chunks([], 2)) == []
