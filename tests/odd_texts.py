@@ -53,3 +53,41 @@ def random_text(generator: random.Random) -> str:
             parts.append(chr(plane * 0x10000 + generator.randrange(0x10000)))
         parts.append(generator.choice(SPACES))
     return "".join(parts)
+
+
+# What the rules of the tokeniser ask for, so that random strings of it run into all of them.
+SIGNS = (
+    "aA1 .!?…。、，,と」》\"'`()[]<>\n\r\t\f:;=-–•*~^$#+/&@wWxX漢다요죠했하해f\u0301\u200d😀🇩"
+    "ſKİΣ_0Zz한あ．・\u00ad\x85\u2028\0\ud800\udfff"
+)
+FRAGMENTS = (
+    *("Mr", "Co", "etc", "no", "No", "The", "I", "am", "Oktober", "Yahoo", "U.S", "p.m", "word"),
+    *("www.", "Www.", "wWw.", "WWW.", "http://", "HTTPS://", "ftp://", "://"),
+    *("&amp;", "&#39;", "&#x27;", "&apos;", "&nbsp;", "&#10;", "&#44032;", "&#65;", "&#9999999;"),
+    *("<br>", "<BR/>", "</p>", "<b a='c'>", "<!--x-->", "<!DOCTYPE>", "<li\n>", "<K>", "</a"),
+    *("a.b@c.d", "x" * 64 + "@a.b", "y" * 65 + "@a.b", "@" + "h" * 64 + ".c", "@h" + ".d" * 10),
+    *("@" + "h" * 63 + "." + "c" * 64, "<a " + "b" * 99 + "=>", "<a " + "b" * 100 + "=>"),
+    *(":-)", ";D", "=(", ":))(", "=-P", "[17]", " [1]", "[1234]", " :) "),
+    *("1)", "12.)", "2. ", "a) ", "• ", "- ", "-- ", "다 ", "했다 ", "요~ ", " .", " . . ."),
+    *('<a href="http://a.b/c">', '<a b="c@d.e">', "</!x>", "<!-x>", "<!x", "http:x", "WwW.a"),
+    *("Yahoo! in", "fig. x", "No. x", "no. 5", "etc. x", "Co. It", "p.m. He", "1984. Z", "네요 "),
+    *("x" * 39, "y" * 80, "z" * 119, "\r\n"),
+)
+LINE_WORDS = ("word", "Word", "a", "1.", "(b)", "and", "The", "end.", "end!", "Mr.", "x", "-", "•")
+
+
+def dense_text(generator: random.Random) -> str:
+    """Return a text in which hardly a character is plain."""
+    return "".join(
+        generator.choice(FRAGMENTS if generator.random() < 0.25 else SIGNS)
+        for _ in range(generator.randrange(60))
+    )
+
+
+def lined_text(generator: random.Random) -> str:
+    """Return lines of about the lengths at which a line counts as wrapped."""
+    lines = []
+    for _ in range(generator.randrange(1, 6)):
+        length = generator.choice((20, 39, 40, 41, 60, 70, 119, 120, 121))
+        lines.append(" ".join(generator.choices(LINE_WORDS, k=60))[:length])
+    return generator.choice(("\n", " \n", "\n ", "\r\n", "<br>\n")).join(lines)

@@ -5,7 +5,7 @@ import random
 from regard import DocumentClassifier, HANConfig, TrainingConfig
 
 CUES = {"bad": ("awful", "dull", "broken"), "good": ("great", "lovely", "bright")}
-FILLER = "the film a story we saw it was then music and actors in this evening with friends".split()
+FILLER = ["the", "film", "a", "story", "we", "saw", "it", "was", "then", "music", "and", "evening"]
 SETTINGS = {
     "network.embedding_size": 16,
     "network.hidden_size": 8,

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from regard.cli.main import main
 from cli_files import COLUMNS, rows, write_csv
+from regard.cli.main import main
 from reviews import FLAGS, reviews
 
 

@@ -110,7 +110,9 @@ def test_several_labels_come_as_a_list(shell, fitted_tags, tmp_path):
     texts = tagged(5)[0]
     data = tmp_path / "new.jsonl"
     data.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
-    found = [json.loads(line) for line in shell("predict", tmp_path / "model", data).out.splitlines()]
+    found = [
+        json.loads(line) for line in shell("predict", tmp_path / "model", data).out.splitlines()
+    ]
     assert [tuple(row["predicted"]) for row in found] == list(fitted_tags.predict(texts))
     for row in found:
         whole = np.prod([max(p, 1 - p) for p in row["probabilities"].values()])
@@ -148,7 +150,10 @@ def test_nothing_half_written_is_left(shell, project, tmp_path):
 def test_a_column_is_never_replaced_unasked(shell, project, tmp_path):
     path = write_csv(tmp_path / "new.csv", [{"text": "great", "predicted": "by hand"}])
     error = shell("predict", project.model, path).error
-    assert error == "the data have a column 'predicted', which the predictions would replace; rename it"
+    assert (
+        error
+        == "the data have a column 'predicted', which the predictions would replace; rename it"
+    )
 
 
 def test_another_column_called_text_is_carried(shell, project, tmp_path):
@@ -183,7 +188,8 @@ def _unlabelled():
 
 
 def test_errors_are_one_line(shell, project, tmp_path):
-    assert "suffix that cannot be written" in shell(
-        "predict", project.model, project.new, "--out", "a.doc"
-    ).error
+    assert (
+        "suffix that cannot be written"
+        in shell("predict", project.model, project.new, "--out", "a.doc").error
+    )
     assert "did you mean" in shell("predict", project.model, project.folder / "new.json").error

@@ -72,23 +72,23 @@ def test_ctrl_c_keeps_and_saves_the_best_so_far(project, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
-def test_ctrl_c_elsewhere_ends_with_130_and_no_traceback(project):
-    with started("predict", project.model, "-", "--out", project.folder / "never.csv") as child:
-        # It waits for standard input, ours, which says nothing; the import takes a while first.
-        try:
-            child.wait(timeout=4)
-        except subprocess.TimeoutExpired:
-            child.send_signal(signal.SIGINT)
+def test_ctrl_c_elsewhere_ends_with_130_and_leaves_nothing(project, tmp_path):
+    os.mkfifo(tmp_path / "slow.csv")
+    predict = ["predict", project.model, tmp_path / "slow.csv", "--out", tmp_path / "never.csv"]
+    # Opening our end waits until the command reads the other, where we keep it waiting.
+    with started(*predict) as child, (tmp_path / "slow.csv").open("w"):
+        child.send_signal(signal.SIGINT)
         rest = child.stderr.read()
     assert child.returncode == 130 and "Traceback" not in rest, rest
+    assert [path.name for path in tmp_path.iterdir()] == ["slow.csv"]
 
 
 def test_two_processes_save_one_model(project, tmp_path):
     """``torchrun`` on this machine: the first process alone speaks and saves."""
     train = ["train", project.training, *COLUMNS, *FLAGS, "--out", tmp_path / "model"]
-    launch = ("torch.distributed.run", "--nproc-per-node", "2", "--master-port", "0", "-m", "regard")
+    launch = ("torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "regard")
     with started(*train, module=launch) as child:
-        printed = child.stderr.read()
+        _, printed = child.communicate(timeout=100)
     assert child.returncode == 0, printed
     assert printed.count("saved to") == 1 and printed.count("epoch  1 ") == 1
     assert [path.name for path in tmp_path.iterdir()] == ["model"]

@@ -7,9 +7,9 @@ import shutil
 import numpy as np
 import pytest
 
+from cli_files import COLUMNS, rows, write_csv
 from regard import DocumentClassifier
 from reviews import FLAGS, reviews, tagged
-from cli_files import COLUMNS, rows, write_csv
 
 ONE_EPOCH = [*FLAGS, "--epochs", "1", "--no-baseline"]
 
@@ -95,7 +95,9 @@ def test_groups_and_times_decide_what_is_held_out(shell, project, tmp_path, spli
 
 def test_vectors_start_the_words_and_their_coverage_is_printed(shell, project, tmp_path):
     vectors = tmp_path / "vectors.txt"
-    vectors.write_text("great " + " ".join(["0.5"] * 16) + "\nawful " + " ".join(["-1"] * 16) + "\n")
+    vectors.write_text(
+        "great " + " ".join(["0.5"] * 16) + "\nawful " + " ".join(["-1"] * 16) + "\n"
+    )
     frozen = ["--set", "training.freeze_vectors=true", "--vectors", vectors]
     ran = shell("train", project.training, *COLUMNS, *ONE_EPOCH, *frozen, "--out", tmp_path / "m")
     assert f"{vectors}: vectors of size 16 for 2 of " in ran.err
@@ -107,8 +109,9 @@ def test_vectors_start_the_words_and_their_coverage_is_printed(shell, project, t
         *("--set", "network.embedding_size=8", "--out", tmp_path / "n"),
     )
     assert wrong.code == 1
-    assert "vectors of size 16, the network wants 8; use --set network.embedding_size=16" in (
-        wrong.err.splitlines()[-1]
+    assert (
+        "vectors of size 16, the network wants 8; use --set network.embedding_size=16"
+        in (wrong.err.splitlines()[-1])
     )
 
 
@@ -127,7 +130,7 @@ def test_several_labels_in_one_cell(shell, tmp_path):
     judged = shell("evaluate", tmp_path / "model", path, "--labels-separator", ";", "--json")
     found = json.loads(judged.out)
     assert found["task"] == "multi-label" and found["accuracy"] > 0.9
-    assert [baseline["name"] for baseline in found["baselines"]][0].startswith("TF-IDF")
+    assert found["baselines"][0]["name"].startswith("TF-IDF")
 
 
 def test_bad_rows_are_skipped_and_counted_at_the_end(shell, tmp_path):
@@ -160,7 +163,7 @@ def test_logs_for_tensorboard(shell, project, tmp_path):
         *("--logs", tmp_path / "logs"),
     )
     assert ran.code == 0
-    assert [path.name for path in (tmp_path / "logs").iterdir()][0].startswith("events.")
+    assert list((tmp_path / "logs").glob("events.*"))
 
 
 ERRORS = {

@@ -224,7 +224,9 @@ def test_the_same_seed_gives_the_same_bits():
 
 def test_fit_again_starts_anew(fitted):
     twice = copy.deepcopy(fitted).fit(TEXTS, LABELS)
-    assert np.array_equal(twice.predict_proba(TEXTS), tiny().fit(TEXTS, LABELS).predict_proba(TEXTS))
+    assert np.array_equal(
+        twice.predict_proba(TEXTS), tiny().fit(TEXTS, LABELS).predict_proba(TEXTS)
+    )
 
 
 def test_fit_leaves_what_it_was_given(fitted):
@@ -249,7 +251,7 @@ def test_one_text_gives_one_explanation_and_several_a_list(fitted):
     text = "The story was long. A great film!"
     one = fitted.explain(text)
     assert isinstance(one, Explanation) and one.source == text
-    assert [piece.text for piece in one.sentences(2)][0] == "A great film!"
+    assert one.sentences(2)[0].text == "A great film!"
     assert one.label == fitted.predict([text])[0]
     assert one.probability == pytest.approx(fitted.predict_proba([text]).max(), abs=1e-6)
     several = fitted.explain([text, "", text])
@@ -307,7 +309,5 @@ def test_caps_are_settings_and_what_they_cut_is_shown(fitted):
 def test_where_the_corpus_lies_changes_nothing(tmp_path):
     documents = [Document(text, label) for text, label in zip(TEXTS, LABELS, strict=True)]
     kept = tiny().fit_documents(documents, options=replace(FitOptions(), work=tmp_path / "work"))
-    assert np.array_equal(
-        kept.predict_proba(TEXTS), tiny().fit(TEXTS, LABELS).predict_proba(TEXTS)
-    )
+    assert np.array_equal(kept.predict_proba(TEXTS), tiny().fit(TEXTS, LABELS).predict_proba(TEXTS))
     assert (tmp_path / "work" / "checkpoint" / "state.safetensors").exists()

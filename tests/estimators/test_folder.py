@@ -176,7 +176,7 @@ def test_a_damaged_folder_gives_one_line_that_says_what_to_do(damaged, name):
 
 
 def test_what_is_no_model_is_named(tmp_path):
-    with pytest.raises(ModelError, match="there is no folder .*; train a model with: regard train"):
+    with pytest.raises(ModelError, match=r"there is no folder .*; train a model with: regard"):
         DocumentClassifier.load(tmp_path / "nowhere")
     (tmp_path / "config.json").write_text('{"architectures": ["BertModel"]}')
     with pytest.raises(ModelError, match="was not written by regard"):

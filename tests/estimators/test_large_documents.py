@@ -8,7 +8,7 @@ from pathlib import Path
 
 import regard
 
-WORDS = "the film a story we saw it was then music and actors great".split()
+WORDS = ["the", "film", "a", "story", "we", "saw", "it", "was", "then", "great", "music"]
 
 SCRIPT = """
 import json, resource, sys
@@ -34,7 +34,7 @@ print(json.dumps(found))
 
 def long_text(words, sentence):
     """A text of so many words, so many of them a sentence, that ends with a word of its own."""
-    drawn = [WORDS[place * 7 % 13] for place in range(words - 1)] + ["finis"]
+    drawn = [WORDS[place * 7 % 11] for place in range(words - 1)] + ["finis"]
     starts = range(0, words, sentence)
     return " ".join(
         " ".join(drawn[start : start + sentence]).capitalize() + "." for start in starts

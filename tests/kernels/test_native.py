@@ -78,6 +78,7 @@ def test_only_what_a_kernel_can_read_is_available(monkeypatch):
     assert not cpu.available("gru", torch.zeros(1, 3, dtype=torch.float64))
     assert not cpu.available("gru", torch.zeros(1, 3, device="meta"))
     assert not cpu.available("tree", torch.zeros(1, 3))
+    assert not cpu.available("gru", torch.zeros(1, 3 * 2048))
 
 
 @needs_native

@@ -13,7 +13,7 @@ def items(lengths=LENGTHS):
     return Ragged(torch.randn(sum(lengths), SIZE), torch.tensor(lengths, dtype=torch.int64))
 
 
-def queries(count=2, sources=len(LENGTHS), size=QUERY):
+def queries(count=2, sources=4, size=QUERY):
     torch.manual_seed(2)
     return torch.randn(sources, count, size)
 

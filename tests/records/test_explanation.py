@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from regard.errors import DataError
 from regard.records.encoding import decode
-from regard.records.explanation import Decision, Explanation, Measure, Receipt
+from regard.records.explanation import Change, Decision, Explanation
+from regard.records.receipt import Curve, Measure, Receipt
 from regard.records.weights import Weights
 
 TEXT = "Dull film. A brilliant end!"
@@ -72,16 +73,18 @@ def test_any_explained_label_can_be_asked_for():
 
 
 def test_everything_survives_json():
+    curve = Curve("word", 9, (1, 3), (0.5, 0.25), (0.5, 0.75), (0.5, 0.5), (0.5, 0.5))
+    measures = (Measure("sufficiency", 0.1, 0.05, "word"), Measure("tau", 0.3))
+    receipt = Receipt("weak", measures, (0.1,), (curve,), 20, 1.5, "mask")
     full = explanation(
         decisions=(
             Decision(1, 0.8, (replace(WORDS, hops=(WORDS.values,) * 2), SENTENCES)),
-            Decision(2, 0.1 + 0.2, ()),
+            Decision(2, 0.1 + 0.2, (), 1, Change(((0, 4),), 0.25, True, 1), receipt),
         ),
         unknown=((0, 4),),
         unread=((23, 27),),
         true_labels=(1, 2),
         erasure="delete",
-        receipt=Receipt("weak", (Measure("sufficiency", 0.1, 0.05), Measure("tau", 0.3)), (0.1,)),
     )
     again = Explanation.from_json(full.to_json())
     assert again == full

@@ -15,6 +15,7 @@ from regard.text.tokenize import TextConfig, tokenize
 
 SOURCES = Path(__file__).resolve().parents[2] / "src"
 
+
 @pytest.mark.parametrize("seed", range(10))
 def test_random_texts_of_all_of_unicode_keep_every_promise_about_spans(seed):
     """001-23, and issue 2: 10,000 documents, every span is the text it points at."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from regard.records.explanation import Decision, Measure, Receipt
+from regard.records.explanation import Decision
 from regard.views.html import fragment, notebook, render, styles
 
 REVIEW = "I sat there. It was brilliant, Zorblax!\n\nThe end\tdragged."
@@ -212,13 +212,6 @@ def test_right_to_left_text_runs_from_the_right(explain):
     page = Page(fragment(explain("הסרט היה טוב. מאוד.")))
     assert page.of_kind("rg-text")[0]["dir"] == "rtl"
     assert Page(fragment(explain(REVIEW))).of_kind("rg-text")[0]["dir"] == "ltr"
-
-
-def test_a_receipt_is_shown_beside_the_random_ranking(explain):
-    receipt = Receipt("weak", (Measure("comprehensiveness", 0.3121, 0.0512), Measure("tau", 0.2)))
-    html = fragment(replace(explain(REVIEW), receipt=receipt))
-    assert "<caption>weak</caption>" in html
-    assert "<td>0.312</td><td>0.051</td>" in html
 
 
 def test_a_page_of_several_lists_them(explain):

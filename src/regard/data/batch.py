@@ -7,13 +7,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from ..ragged import Ragged
 from ..text.document import Tokens
+from ..text.encode import Encoded
 from ..text.vocab import Vocab
+from .flat import places_of_rows
 
-__all__ = ["Batch", "collate"]
+__all__ = ["Batch", "collate", "gather"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,6 +65,21 @@ def collate(texts: Sequence[Tokens], vocab: Vocab, labels: Tensor | None = None)
         texts=tuple(texts),
         labels=labels,
     )
+
+
+def gather(encoded: Encoded, places: NDArray[np.int64]) -> Batch:
+    """Put the chosen texts, in the order given, into one batch that does not hold the texts."""
+    ids = encoded.ids[_items_of(encoded.lengths, places)]
+    lengths = encoded.sentence_lengths[_items_of(encoded.sentences, places)]
+    return Batch(
+        ids=Ragged(_joined([ids]), _joined([lengths])),
+        sentences=torch.from_numpy(encoded.sentences[places]),
+    )
+
+
+def _items_of(counts: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where the items of the chosen rows lie, if each row has so many and all lie end to end."""
+    return places_of_rows((np.cumsum(counts) - counts)[places], counts[places])
 
 
 def _joined(arrays: Sequence[np.ndarray]) -> Tensor:

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from ..config import require
 from ..records.truncation import ClassCut, TruncationReport
+from ..text.encode import Encoded
 from .flat import places_in_row, row_sums
 
-__all__ = ["Caps", "CutTally", "Kept", "count_cuts", "cut", "length_at"]
+__all__ = ["Caps", "CutTally", "Kept", "count_cuts", "cut", "left_of", "length_at"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,17 @@ def cut(sentence_lengths: NDArray[np.int64], sentences: NDArray[np.int64], caps:
         lengths = np.minimum(lengths, caps.max_words)
     tokens = places_in_row(sentence_lengths) < np.repeat(lengths, sentence_lengths)
     return Kept(sentences, lengths[left], tokens)
+
+
+def left_of(encoded: Encoded, kept: Kept) -> Encoded:
+    """What caps leave of encoded texts."""
+    return Encoded(
+        ids=encoded.ids[kept.tokens],
+        spans=encoded.spans[kept.tokens],
+        lengths=row_sums(kept.sentence_lengths, kept.sentences),
+        sentence_lengths=kept.sentence_lengths.astype(np.int32),
+        sentences=kept.sentences,
+    )
 
 
 def count_cuts(

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from io import BufferedWriter
 from pathlib import Path
 from types import TracebackType
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from ..errors import DataError
 from ..text.document import Document, Label
-from ..text.tokenize import TextConfig, tokenize
-from .caps import Caps, CutTally, count_cuts, cut
+from ..text.encode import Encoded, encode
+from ..text.numbering import Numbering
+from ..text.tokenize import TextConfig
+from .caps import Caps, CutTally, count_cuts, cut, left_of
 from .cells import time_number
 from .columns import Columns
 from .corpus import Corpus
@@ -23,8 +25,9 @@ from .store import DTYPES, Header, array_path, save_header
 
 __all__ = ["CorpusWriter", "build_corpus"]
 
-_BUFFERED = 1 << 16
-_TYPE_CODES = {"int32": "i", "int64": "q", "uint64": "Q", "float64": "d"}
+# What is tokenised and written together.
+_BLOCK_DOCUMENTS = 1 << 10
+_BLOCK_CHARACTERS = 1 << 17
 
 
 def build_corpus(
@@ -41,14 +44,6 @@ def build_corpus(
         if validation is not None:
             writer.extend(validation)
         return writer.finish()
-
-
-class _Numbering(dict[str, int]):
-    """Numbers words in the order they are first asked for."""
-
-    def __missing__(self, word: str) -> int:
-        number = self[word] = len(self)
-        return number
 
 
 class CorpusWriter:
@@ -70,14 +65,11 @@ class CorpusWriter:
         self._columns = columns or Columns()
         self._caps = Caps(self._config.max_sentences, self._config.max_words)
         self._tally = CutTally(self._caps)
-        self._words = _Numbering()
+        self._words = Numbering()
         self._labels: dict[str | int, int] = {}
         self._kind: type[object] | None = None  # of the labels: single, tuple or none at all
         self._parts: list[int] = []
         self._totals = {"documents": 0, "tokens": 0, "sentences": 0, "labels": 0}
-        self._buffers: dict[str, array[float]] = {
-            name: array(_TYPE_CODES[kind]) for name, kind in DTYPES.items()
-        }
         self._files: dict[str, BufferedWriter] = {}
         self._closing = contextlib.ExitStack()
 
@@ -91,7 +83,8 @@ class CorpusWriter:
                 self._files[name] = self._closing.enter_context(path.open("wb"))
         except OSError as problem:
             raise DataError(f"cannot write a corpus to {self._folder}: {problem}") from problem
-        self._begin_document()
+        for name in ("token_starts", "sentence_starts", "label_starts"):
+            self._write(name, [0])
         return self
 
     def __exit__(
@@ -105,14 +98,13 @@ class CorpusWriter:
     def extend(self, documents: Iterable[Document]) -> range:
         """Write the documents of one source; return the places they have in the corpus."""
         first = self._totals["documents"]
-        for document in documents:
-            self._add(document)
+        for block in _blocks(documents):
+            self._add(block)
         self._parts.append(self._totals["documents"] - first)
         return range(first, self._totals["documents"])
 
     def finish(self) -> Corpus:
         """Close the files and open them as a corpus."""
-        self._flush()
         self._closing.close()
         totals = self._totals
         header = Header(
@@ -125,60 +117,75 @@ class CorpusWriter:
             multilabel=self._kind is tuple,
             truncation=self._tally.report(),
         )
-        save_header(self._folder, header, list(self._words))
+        save_header(self._folder, header, self._words.words)
         return Corpus.open(self._folder)
 
-    def _add(self, document: Document) -> None:
-        numbers = self._label_numbers(document.label)
-        tokens = tokenize(document.text, self._config)
+    def _add(self, documents: Sequence[Document]) -> None:
+        place = self._totals["documents"] + 1
+        labels = [
+            self._label_numbers(document.label, place + n) for n, document in enumerate(documents)
+        ]
+        found = encode([document.text for document in documents], self._words, self._config)
         if self._caps:
-            lengths = tokens.per_sentence.astype(np.int64)
-            sentences = np.array([len(lengths)])
-            kept = cut(lengths, sentences, self._caps)
-            self._tally.add(count_cuts(lengths, sentences, kept), _names(document.label))
-            tokens = tokens.truncated(
-                sentences=self._caps.max_sentences, tokens=self._caps.max_words
-            )
-        words = tokens.words()
-        buffers = self._buffers
-        buffers["ids"].extend(map(self._words.__getitem__, words))
-        buffers["sentence_lengths"].extend(tokens.per_sentence.tolist())
-        buffers["labels"].extend(numbers)
-        buffers["fingerprints"].append(fingerprint(document.text))
-        if self._columns.group is not None:
-            buffers["groups"].append(fingerprint(str(document.fields[self._columns.group])))
-        if self._columns.time is not None:
-            buffers["times"].append(time_number(document.fields[self._columns.time]))
-        self._totals["documents"] += 1
-        self._totals["tokens"] += len(words)
-        self._totals["sentences"] += len(tokens.per_sentence)
-        self._totals["labels"] += len(numbers)
-        self._begin_document()
+            found = self._cut(found, documents)
+        self._write("ids", found.ids)
+        self._write("sentence_lengths", found.sentence_lengths)
+        self._write("labels", [number for numbers in labels for number in numbers])
+        self._write("fingerprints", [fingerprint(document.text) for document in documents])
+        group, time = self._columns.group, self._columns.time
+        if group is not None:
+            groups = [fingerprint(str(document.fields[group])) for document in documents]
+            self._write("groups", groups)
+        if time is not None:
+            self._write("times", [time_number(document.fields[time]) for document in documents])
+        self._write_starts("token", found.lengths)
+        self._write_starts("sentence", found.sentences)
+        self._write_starts("label", np.array([len(numbers) for numbers in labels]))
+        self._totals["documents"] += len(documents)
 
-    def _begin_document(self) -> None:
-        self._buffers["token_starts"].append(self._totals["tokens"])
-        self._buffers["sentence_starts"].append(self._totals["sentences"])
-        self._buffers["label_starts"].append(self._totals["labels"])
-        if any(len(buffer) >= _BUFFERED for buffer in self._buffers.values()):
-            self._flush()
+    def _cut(self, found: Encoded, documents: Sequence[Document]) -> Encoded:
+        """Apply the caps, and count for each class what they cut."""
+        lengths = found.sentence_lengths.astype(np.int64)
+        kept = cut(lengths, found.sentences, self._caps)
+        counts = count_cuts(lengths, found.sentences, kept)
+        for place, document in enumerate(documents):
+            self._tally.add(counts[place : place + 1], _names(document.label))
+        return left_of(found, kept)
 
-    def _flush(self) -> None:
-        for name, buffer in self._buffers.items():
-            buffer.tofile(self._files[name])
-            del buffer[:]
+    def _write(self, name: str, values: ArrayLike) -> None:
+        self._files[name].write(np.asarray(values, DTYPES[name]).tobytes())
 
-    def _label_numbers(self, label: Label | None) -> list[int]:
+    def _write_starts(self, of: str, counts: NDArray[np.int64]) -> None:
+        """Write where the documents end, which is where those after them start."""
+        ends = self._totals[f"{of}s"] + np.cumsum(counts)
+        self._write(f"{of}_starts", ends)
+        self._totals[f"{of}s"] = int(ends[-1])
+
+    def _label_numbers(self, label: Label | None, place: int) -> list[int]:
         kind = type(label) if label is None or isinstance(label, tuple) else str
         if self._kind is None:
             self._kind = kind
         if kind is not self._kind:
             names = {type(None): "no label", tuple: "a list of labels", str: "a single label"}
-            place = self._totals["documents"] + 1
             raise DataError(
                 f"document {place} has {names[kind]}, those before it {names[self._kind]}"
             )
         singles = () if label is None else label if isinstance(label, tuple) else (label,)
         return [self._labels.setdefault(single, len(self._labels)) for single in singles]
+
+
+def _blocks(documents: Iterable[Document]) -> Iterator[list[Document]]:
+    """Cut a stream into lists of bounded size, none of them empty."""
+    block: list[Document] = []
+    characters = 0
+    for document in documents:
+        block.append(document)
+        characters += len(document.text)
+        if len(block) == _BLOCK_DOCUMENTS or characters >= _BLOCK_CHARACTERS:
+            yield block
+            block, characters = [], 0
+    if block:
+        yield block
 
 
 def _names(label: Label | None) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -12,10 +12,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ..data.batch import Batch, collate
+from ..data.batch import Batch, gather
+from ..data.caps import Caps, cut, left_of
+from ..data.flat import cut_runs
 from ..models.base import Model
 from ..text.document import Tokens
-from ..text.tokenize import TextConfig, tokenize
+from ..text.encode import Encoded, encode
+from ..text.tokenize import TextConfig
 from ..text.vocab import Vocab
 
 __all__ = ["Read", "TextReader", "chunks"]
@@ -44,35 +47,37 @@ class TextReader:
 
     def batches(self, texts: Sequence[str]) -> Iterator[Read]:
         """Read the texts in batches of similar lengths; the places say which is which."""
-        complete = [tokenize(text, self.text) for text in texts]
-        order = np.argsort([len(tokens) for tokens in complete], kind="stable").tolist()
-        for places in _budgeted(order, complete):
-            whole = tuple(complete[place] for place in places)
-            kept = [self._capped(tokens) for tokens in whole]
-            yield Read(places, collate(kept, self.vocab).to(self.device), whole)
+        complete = encode(texts, self.vocab, self.text)
+        kept = self._capped(complete)
+        whole = complete.tokens(texts)
+        left = whole if kept is complete else kept.tokens(texts)
+        for chosen in _budgeted(kept):
+            places = tuple(chosen.tolist())
+            batch = gather(kept, chosen).to(self.device)
+            batch = replace(batch, texts=tuple(left[place] for place in places))
+            yield Read(places, batch, tuple(whole[place] for place in places))
 
     def logits(self, model: Model, texts: Sequence[str]) -> tuple[Tensor, NDArray[np.int64]]:
         """Return the logits, (texts, classes), and how many tokens each text has."""
         model.eval()
-        parts: list[Tensor] = []
-        places: list[int] = []
-        lengths = np.zeros(len(texts), dtype=np.int64)
+        complete = encode(texts, self.vocab, self.text)
+        kept = self._capped(complete)
+        order = list(_budgeted(kept))
+        if not order:
+            return torch.zeros(0, 0), complete.lengths
         with torch.inference_mode():
-            for read in self.batches(texts):
-                parts.append(model(read.batch).logits)
-                places += read.places
-                lengths[list(read.places)] = [len(tokens) for tokens in read.complete]
-        if not parts:
-            return torch.zeros(0, 0), lengths
+            parts = [model(gather(kept, places).to(self.device)).logits for places in order]
         gathered = torch.cat(parts).float().cpu()
         ordered = torch.empty_like(gathered)
-        ordered[torch.tensor(places)] = gathered
-        return ordered, lengths
+        ordered[torch.from_numpy(np.concatenate(order))] = gathered
+        return ordered, complete.lengths
 
-    def _capped(self, tokens: Tokens) -> Tokens:
-        if self.text.max_sentences is None and self.text.max_words is None:
-            return tokens
-        return tokens.truncated(sentences=self.text.max_sentences, tokens=self.text.max_words)
+    def _capped(self, encoded: Encoded) -> Encoded:
+        caps = Caps(self.text.max_sentences, self.text.max_words)
+        if not caps:
+            return encoded
+        lengths = encoded.sentence_lengths.astype(np.int64)
+        return left_of(encoded, cut(lengths, encoded.sentences, caps))
 
 
 def chunks(items: Iterable[T], size: int = CHUNK) -> Iterator[list[T]]:
@@ -82,15 +87,8 @@ def chunks(items: Iterable[T], size: int = CHUNK) -> Iterator[list[T]]:
         yield chunk
 
 
-def _budgeted(order: Sequence[int], texts: Sequence[Tokens]) -> Iterator[tuple[int, ...]]:
-    """Cut the order into batches of at most so many tokens, at least one text each."""
-    places: list[int] = []
-    tokens = 0
-    for place in order:
-        if places and tokens + len(texts[place]) > BATCH_TOKENS:
-            yield tuple(places)
-            places, tokens = [], 0
-        places.append(place)
-        tokens += len(texts[place])
-    if places:
-        yield tuple(places)
+def _budgeted(texts: Encoded) -> Iterator[NDArray[np.int64]]:
+    """Order the texts by length and cut them into batches of at most so many tokens."""
+    order = np.argsort(texts.lengths, kind="stable")
+    for run in cut_runs(texts.lengths[order], most_items=len(order), most_total=BATCH_TOKENS):
+        yield order[run]

@@ -7,6 +7,10 @@ __all__ = ["describe"]
 
 def describe() -> dict[str, str]:
     """Say for each kind of device which quick path is used, or why none is."""
-    from . import cpu, triton
+    from . import cpu, scanner, triton
 
-    return {"cpu_kernels": cpu.describe(), "gpu_kernels": triton.describe()}
+    return {
+        "cpu_kernels": cpu.describe(),
+        "gpu_kernels": triton.describe(),
+        "text_scanner": scanner.describe(),
+    }

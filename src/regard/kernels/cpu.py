@@ -22,12 +22,24 @@ __all__ = [
 ]
 
 
+# Hidden units of all directions together; above, their weights do not fit into the cache and
+# torch's products over all rows at once are as quick.
+_MOST_UNITS = 1024
+
+
 def available(cell: Cell, projected: Tensor) -> bool:
-    """Say whether ``recur`` can be used for these inputs here."""
+    """Say whether ``recur`` can take this, and is the quickest way to do so."""
     # A graph that is being recorded must see operations of torch, not one call into C.
     recording = torch.jit.is_tracing() or torch.compiler.is_compiling()  # type: ignore[attr-defined]
-    fits = projected.device.type == "cpu" and projected.dtype == torch.float32
-    return fits and cell in GATES and not recording and library() is not None
+    return (
+        cell in GATES
+        and projected.device.type == "cpu"
+        and projected.dtype == torch.float32
+        and projected.ndim == 2
+        and projected.shape[1] <= GATES[cell] * _MOST_UNITS
+        and not recording
+        and library() is not None
+    )
 
 
 def describe() -> str:

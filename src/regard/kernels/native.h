@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define INTERFACE 1
+#define INTERFACE 2
 
 /* How many rows are worked on together: enough to use each weight eight times per load. */
 #define BLOCK_ROWS 8

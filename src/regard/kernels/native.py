@@ -14,7 +14,7 @@ __all__ = ["SWITCH", "Library", "library", "required_library", "why_absent"]
 SWITCH = "REGARD_KERNELS"
 """The environment variable that turns the kernels off (``0``) or names the best level to use."""
 
-_INTERFACE = 1  # must equal INTERFACE in native.h
+_INTERFACE = 2  # must equal INTERFACE in native.h
 _OUT_OF_MEMORY = 1
 
 _number, _pointer = ctypes.c_int64, ctypes.c_void_p
@@ -44,6 +44,7 @@ class Library:
     """The compiled kernels, one version for each instruction set."""
 
     def __init__(self, path: Path) -> None:
+        self.path = path
         self._functions = ctypes.CDLL(os.fspath(path))
         if (found := self.call("interface")) != _INTERFACE:
             raise OSError(f"{path.name} has interface {found}, this package needs {_INTERFACE}")

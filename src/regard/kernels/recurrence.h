@@ -26,6 +26,8 @@ static float *prepare_pass(struct pass *pass, const struct recurrence *job)
     const int64_t summed = BLOCK_ROWS * job->gate_step;
     const int64_t sum = job->weights_gradient ? sum_size(job) : 0;
     float *buffer = allocate_zeros(job->gate_step + summed + 4 * hidden + sum);
+    if (!buffer)
+        return NULL;
     float *rest = buffer + job->gate_step;
     *pass = (struct pass){.job = job, .zeros = buffer, .summed = rest};
     pass->memory[0] = rest + summed;
@@ -243,7 +245,7 @@ static void sum_weights_gradient(const struct pass *pass, const struct span *spa
     }
 }
 
-/* sum = gradients of the gates, of every row from a step on, in the order of memory. */
+/* sum = gradients of the gates, over the items of every row from a step on. */
 static void sum_biases_gradient(const struct pass *pass, int64_t from, float *sum)
 {
     const struct recurrence *job = pass->job;

@@ -19,8 +19,7 @@ def pad(rows: Ragged) -> Tensor:
 
 def unpad(padded: Tensor, rows: Ragged) -> Ragged:
     """Take the items of ``rows`` out of what was filled up like them."""
-    flat = padded.reshape(-1, *padded.shape[2:])
-    return rows.with_values(flat.index_select(0, padded_places(rows)))
+    return rows.with_values(padded.flatten(0, 1).index_select(0, padded_places(rows)))
 
 
 def padded_places(rows: Ragged) -> Tensor:

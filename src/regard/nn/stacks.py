@@ -63,7 +63,9 @@ class RecurrentStack(nn.Module):
                 weight, bias = self._weights("ih", number)
                 projected = linear(below, weight, bias)
             fed = linear(carry[0], *self._weights("hh", number))
-            made.append(STEPS[self.cell](projected, fed, carry))
+            # Autocast may have given the input another type than the state came with.
+            before = tuple(part.to(projected.dtype) for part in carry)
+            made.append(STEPS[self.cell](projected, fed, before))
         return tuple(made)
 
     def run(self, projected: Ragged, carries: Carries) -> Ragged:

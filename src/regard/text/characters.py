@@ -15,7 +15,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Kinds", "kind_table", "kinds_of", "lower_case", "lower_words"]
+__all__ = ["Kinds", "kind_table", "kinds_of", "lower_case", "lower_table", "lower_words"]
 
 Kinds = NDArray[np.uint8]
 """The kind of each character of a text, (characters,)."""
@@ -65,15 +65,18 @@ _RANGES = {
 }
 
 
+_TWO_PLANES = 0x20000
+
+
 @cache
 def kind_table() -> Kinds:
     """The kind of every code point, (1114112,); made once, on first use, and read-only."""
     table = np.full(0x110000, ord("?"), np.uint8)
     # Above the first two planes there is nothing that the ranges do not name.
     names = "".join(
-        _CATEGORIES.get(unicodedata.category(chr(code)), "?") for code in range(0x20000)
+        _CATEGORIES.get(unicodedata.category(chr(code)), "?") for code in range(_TWO_PLANES)
     )
-    table[:0x20000] = np.frombuffer(names.encode("ascii"), np.uint8)
+    table[:_TWO_PLANES] = np.frombuffer(names.encode("ascii"), np.uint8)
     letters = table == ord("x")
     for kind, scripts in (("c", _UNSPACED), ("k", _HANGUL)):
         for start, end in scripts:
@@ -106,6 +109,13 @@ def lower_case(text: str) -> str:
     if "İ" in plain:
         return "İ".join(part.lower() for part in plain.split("İ"))
     return plain.lower()
+
+
+@cache
+def lower_table() -> NDArray[np.uint32]:
+    """The lower case of every code point that may have one, (131072,); read-only."""
+    every = "".join(map(chr, range(_TWO_PLANES)))
+    return np.frombuffer(lower_case(every).encode("utf-32-le", "surrogatepass"), np.uint32)
 
 
 def lower_words(words: Sequence[str]) -> list[str]:

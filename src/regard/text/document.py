@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Document", "Label", "Tokens"]
+__all__ = ["Document", "Label", "Tokens", "cut_tokens"]
 
 Label = str | int | tuple[str, ...]
 """One label, or for multi-label data the tuple of all labels that hold (possibly none)."""
@@ -62,3 +62,23 @@ class Tokens:
             spans = self.spans[: len(inside)][inside]
             return Tokens(self.text, spans, np.minimum(kept, tokens).astype(np.int32))
         return Tokens(self.text, self.spans[: int(kept.sum())], kept)
+
+
+def cut_tokens(
+    texts: Sequence[str],
+    spans: NDArray[np.int32],
+    *,
+    lengths: NDArray[np.int64],
+    sentence_lengths: NDArray[np.int32],
+    sentences: NDArray[np.int64],
+) -> list[Tokens]:
+    """Cut what was found in many texts, laid end to end, into what was found in each.
+
+    ``lengths`` and ``sentences`` say how many tokens and sentences each text has, (texts,).
+    """
+    token_ends, sentence_ends = np.cumsum(lengths).tolist(), np.cumsum(sentences).tolist()
+    bounds = zip([0, *token_ends], token_ends, [0, *sentence_ends], sentence_ends, strict=False)
+    return [
+        Tokens(text, spans[first:end], sentence_lengths[first_sentence:sentence_end])
+        for text, (first, end, first_sentence, sentence_end) in zip(texts, bounds, strict=True)
+    ]

@@ -13,26 +13,27 @@ from html.entities import name2codepoint
 
 from .characters import Kinds, kind_table
 
-__all__ = ["mask_markup"]
+__all__ = ["BLOCK_TAGS", "ENTITIES", "INLINE_TAGS", "mask_markup"]
 
 
 def _names(listed: str) -> frozenset[str]:
     return frozenset(listed.split())
 
 
-_BLOCK_TAGS = _names(
+BLOCK_TAGS = _names(
     "address article aside blockquote body br caption center dd details div dl dt fieldset "
     "figcaption figure footer form h1 h2 h3 h4 h5 h6 head header hr html legend li main menu nav "
     "ol optgroup option p pre section select summary table tbody td textarea tfoot th thead "
     "title tr ul"
 )
-_INLINE_TAGS = _names(
+INLINE_TAGS = _names(
     "a abbr acronym area audio b base basefont bdi bdo big blink button canvas cite code col "
     "colgroup data datalist del dfn dir em embed font frame frameset i iframe img input ins kbd "
     "label link map mark marquee meta meter nobr noframes noscript object output param picture "
     "progress q rp rt ruby s samp script slot small source span strike strong style sub sup svg "
     "template time track tt u var video wbr"
 )
+ENTITIES = {**name2codepoint, "apos": ord("'")}
 
 # A "<" before a space or a figure is a sign of arithmetic or a heart. What follows the name must
 # look like attributes, or "a <b and c> d" would lose its words.
@@ -79,9 +80,9 @@ def mask_markup(text: str, kinds: Kinds) -> None:
 def _mask_tags(text: str, kinds: Kinds) -> None:
     for tag in _TAG.finditer(text):
         name = (tag[1] or "a").lower()  # a comment or a declaration is no block
-        if name in _BLOCK_TAGS:
+        if name in BLOCK_TAGS:
             kinds[tag.start() : tag.end()] = ord("\f")
-        elif name in _INLINE_TAGS:
+        elif name in INLINE_TAGS:
             kinds[tag.start() : tag.end()] = ord(" ")
 
 
@@ -105,7 +106,7 @@ def _code_point(entity: re.Match[str]) -> int | None:
     """The character an entity stands for, or None where it stands for none."""
     decimal, hexadecimal, name = entity.groups()
     if name:
-        return ord("'") if name == "apos" else name2codepoint.get(name)
+        return ENTITIES.get(name)
     code = int(decimal) if decimal else int(hexadecimal, 16)
     return code if code < 0x110000 else None
 

@@ -51,6 +51,7 @@ class SubwordUnits:
         trainer = trainers.BpeTrainer(
             vocab_size=config.size - _SHIFT,
             min_frequency=config.min_count,
+            limit_alphabet=config.size - _SHIFT - 1,
             # No name of a reserved id is among them: a text may hold it as a word like any other.
             special_tokens=[_UNKNOWN],
             show_progress=False,

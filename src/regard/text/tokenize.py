@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,12 +12,13 @@ from numpy.typing import NDArray
 from ..config import require, require_one_of
 from .characters import kinds_of
 from .dictionary import dictionary_joins
-from .document import Tokens
+from .document import Tokens, cut_tokens
 from .markup import mask_markup
+from .scanning import scanner_for
 from .sentences import sentence_ends
 from .words import word_spans
 
-__all__ = ["TextConfig", "tokenize"]
+__all__ = ["TextConfig", "tokenize", "tokenize_many"]
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,21 @@ def tokenize(text: str, config: TextConfig = _DEFAULT) -> Tokens:
     joined = dictionary_joins(text, kinds) if config.cjk == "icu" else None
     spans = word_spans(kinds, joined)
     return Tokens(text, spans, _per_sentence(spans, sentence_ends(text, kinds)))
+
+
+def tokenize_many(texts: Sequence[str], config: TextConfig = _DEFAULT) -> list[Tokens]:
+    """Do as ``tokenize`` for each text, but much faster where there is the scanner in C."""
+    scanner = scanner_for(config)
+    if scanner is None:
+        return [tokenize(text, config) for text in texts]
+    found = scanner.scan(texts)
+    return cut_tokens(
+        texts,
+        found.spans,
+        lengths=found.lengths,
+        sentence_lengths=found.sentence_lengths,
+        sentences=found.sentences,
+    )
 
 
 def _per_sentence(spans: NDArray[np.int32], ends: list[int]) -> NDArray[np.int32]:

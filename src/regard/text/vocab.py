@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from itertools import repeat
 from pathlib import Path
 
@@ -11,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DataError, ModelError
+from ..kernels.scanner import Search
+from ..kernels.word_table import WordTable
 from .characters import lower_words
 from .document import Tokens
 from .tokenize import TextConfig
@@ -63,6 +66,13 @@ class Vocab:
         """The id of each word, (words,); in lower case first where the vocabulary is."""
         known = lower_words(words) if self.lowercase else words
         return np.fromiter(map(self._ids.get, known, repeat(UNKNOWN)), np.int32, len(words))
+
+    @cached_property
+    def search(self) -> Search:
+        """The words as the scanner in C looks them up; any other word gets ``UNKNOWN``."""
+        first = len(_RESERVED)
+        table = WordTable(self.words[first:])
+        return Search(table, first=first, lowercase=self.lowercase)
 
     def save(self, path: Path) -> None:
         """Write one word a line, so that a word's id is the number of lines before it."""

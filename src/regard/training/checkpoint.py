@@ -83,7 +83,8 @@ class Checkpoint:
 
     def _require_same(self, saved: Mapping[str, Json], settings: Mapping[str, Plain]) -> None:
         asked: Mapping[str, Json] = {**self._settings, **settings}
-        for name in sorted({*saved, *asked}):
+        # Settings, which have a dot in their names, first: a digest tells a person nothing.
+        for name in sorted({*saved, *asked}, key=lambda name: ("." not in name, name)):
             if saved.get(name) != asked.get(name):
                 raise ConfigError(
                     f"cannot resume from {self.folder}: it was begun with {name} = "

@@ -62,7 +62,7 @@ def _blocks(explanation: Explanation, decision: Decision, style: Type) -> list[B
     weights = decision.importance() or decision.level("word")
     sentences = decision.level("sentence")
     scale = Scale.of(weights)
-    values = weights.values if weights is not None else ()
+    values = weights.amounts if weights is not None else ()
 
     def inked(stretch: Stretch) -> Styled[Ink]:
         value = values[stretch.word] if stretch.word is not None else 0.0
@@ -77,7 +77,7 @@ def _blocks(explanation: Explanation, decision: Decision, style: Type) -> list[B
         text = "".join(stretch.text for stretch in passage.stretches)
         weight = 0.0
         if sentences is not None and passage.sentence is not None:
-            weight = sentences.values[passage.sentence]
+            weight = sentences.amounts[passage.sentence]
         found.append(Block(lines, passage.sentence, weight, is_right_to_left(text)))
     return found
 

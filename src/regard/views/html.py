@@ -7,15 +7,16 @@ from functools import cache
 from importlib import resources
 
 from ..records.explanation import Decision, Explanation
-from ..records.receipt import Receipt
 from ..records.weights import Weights
+from .charts import STYLES
 from .colours import DARK, LEVELS, LIGHT, Theme, hexadecimal
 from .page import escaped, page
 from .panels import LETTERS, index, legend, probability_bars, switches, word_bars
 from .passages import Passage, Stretch, is_right_to_left, passages
+from .receipts import panel
 from .scale import Scale, chance
 from .shadings import shadings
-from .summary import groups, heavy_words, is_right, method_name, notes, spread
+from .summary import groups, heavy_words, is_right, method_name, notes, question, told
 
 __all__ = ["fragment", "notebook", "render", "styles"]
 
@@ -54,7 +55,7 @@ def styles() -> str:
     return (
         f".regard{{{_variables(LIGHT)}}}"
         f"@media screen and (prefers-color-scheme:dark){{.regard{{{_variables(DARK)}}}}}"
-        f"{levels}\n{sheet.read_text(encoding='utf-8')}"
+        f"{levels}\n{STYLES}\n{sheet.read_text(encoding='utf-8')}"
     )
 
 
@@ -81,7 +82,7 @@ def _article(explanation: Explanation, decisions: Sequence[Decision]) -> str:
         f"{switches(decision)}{_text(explanation, decision)}"
         f"{legend(explanation, decision)}"
         + (f'<p class="rg-notes">{escaped(remarks)}</p>' if remarks else "")
-        + (_receipt(explanation.receipt) if explanation.receipt else "")
+        + "".join(map(panel, decisions))
         + "</article>"
     )
 
@@ -98,9 +99,11 @@ def _head(explanation: Explanation, decisions: Sequence[Decision]) -> str:
         sign = {True: "✓ ", False: "✗ ", None: ""}[right]
         names = ", ".join(str(label) for label in explanation.true_labels) or "none"
         truth = f'<p class="rg-truth">{sign}true label <b><bdi>{escaped(names)}</bdi></b></p>'
+    asked = question(decisions[0])
+    rival = f'<p class="rg-rival">{escaped(asked)}</p>' if asked else ""
     method = f'<p class="rg-method">explained by {escaped(method_name(explanation))}</p>'
-    said = spread(decisions[0])
-    return f'<div class="rg-head">{answers}{truth}{method}</div>' + (
+    said = told(decisions[0])
+    return f'<div class="rg-head">{answers}{rival}{truth}{method}</div>' + (
         f'<p class="rg-spread">{escaped(said)}</p>' if said else ""
     )
 
@@ -123,7 +126,7 @@ def _line(passage: Passage, sentences: Weights | None, scale: Scale, *, ink: _Wo
         return f'<div class="rg-line"><p dir="auto">{words}</p></div>'
     length, gutter = 0.0, '<span class="rg-gutter rg-none">not read</span>'
     if passage.sentence is not None:
-        value = sentences.values[passage.sentence]
+        value = sentences.amounts[passage.sentence]
         length = scale.length(value)
         kinds = "rg-gutter" + " rg-quiet" * (length < 0.2) + " rg-minus" * (value < 0)
         said = f'title="sentence {passage.sentence + 1}">{escaped(scale.text(value))}'
@@ -139,8 +142,10 @@ class _WordInk:
 
     def __init__(self, decision: Decision) -> None:
         found = shadings(decision)
-        self._columns = [(shading.scale, shading.weights.values, shading.said) for shading in found]
-        first = found[0].weights.values if found else ()
+        self._columns = [
+            (shading.scale, shading.weights.amounts, shading.said) for shading in found
+        ]
+        first = found[0].weights.amounts if found else ()
         order = sorted(range(len(first)), key=lambda place: -abs(first[place]))
         self._focusable = frozenset(order[:_FOCUSABLE])
 
@@ -168,15 +173,3 @@ class _WordInk:
         ]
         told += ["not in the vocabulary"] * unknown
         return f'<mark class="{" ".join(kinds)}" data-w="{"&#10;".join(told)}"{focus}>{text}</mark>'
-
-
-def _receipt(receipt: Receipt) -> str:
-    rows = "".join(
-        f"<tr><th>{escaped(measure.name)}</th><td>{measure.value:.3f}</td>"
-        f"<td>{'' if measure.random is None else f'{measure.random:.3f}'}</td></tr>"
-        for measure in receipt.measures
-    )
-    return (
-        f'<table class="rg-receipt"><caption>{escaped(receipt.verdict)}</caption>'
-        f"<thead><tr><td></td><th>measured</th><th>random ranking</th></tr></thead>{rows}</table>"
-    )

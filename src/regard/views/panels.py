@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..records.explanation import ClassName, Decision, Explanation
 from .page import escaped
 from .scale import LEGEND_LEVELS, Scale, chance
-from .shadings import shadings
+from .shadings import shadings, unit_of
 from .summary import Heavy
 
 __all__ = ["LETTERS", "index", "legend", "probability_bars", "switches", "word_bars"]
@@ -95,7 +95,8 @@ def legend(explanation: Explanation, decision: Decision) -> str:
         if len(shading.weights)
     ]
     if decision.level("sentence") is not None:
-        parts.append('<span><span class="rg-key"></span>sentence, share of the document</span>')
+        said = unit_of(decision.level("sentence"))
+        parts.append(f'<span><span class="rg-key"></span>sentence, {escaped(said)}</span>')
     if explanation.unknown:
         parts.append("<span><u>word</u> not in the vocabulary</span>")
     if explanation.unread:
@@ -129,8 +130,12 @@ def _switch(title: str, name: str, choices: dict[str, str]) -> str:
 
 
 def _swatches(scale: Scale) -> str:
+    shown = [(level, 1) for level in LEGEND_LEVELS]
+    if scale.signed:
+        shown = [(level, -1) for level in LEGEND_LEVELS[:2:-1]] + shown[1:]
     swatches = "".join(
-        f'<span class="rg-swatch x{level}">{escaped(scale.text(scale.value_at(level)))}</span>'
-        for level in LEGEND_LEVELS
+        f'<span class="rg-swatch x{level}{" rg-minus" * (sign < 0)}">'
+        f"{escaped(scale.text(sign * scale.value_at(level)))}</span>"
+        for level, sign in shown
     )
     return f'<span class="rg-swatches">{swatches}</span>'

@@ -9,7 +9,8 @@ from ..records.explanation import Decision, Explanation
 from .colours import Colour, Theme
 from .glyphs import Type
 from .scale import LEGEND_LEVELS, Scale, chance
-from .summary import spread
+from .shadings import unit_of
+from .summary import told
 from .wrapping import Styled
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ class Picture:
         place = _MARGIN + self._style.width(label, bold=True) + 8
         self._write(said, place, self._theme.muted)
         self._top += _LINE
-        self._write(spread(decision), _MARGIN, self._theme.muted)
+        self._write(told(decision), _MARGIN, self._theme.muted)
         self._top += _HEAD - _LINE
 
     def _legend(self, explanation: Explanation, decision: Decision) -> None:
@@ -102,10 +103,12 @@ class Picture:
                 self._box(place, self._top + 2, (size + 8, _LINE - 4), shade)
                 self._write(said, place + 4, self._theme.ink_on(shade), small=True)
                 place += size + 9
-            place = self._remark(f"word, share of the {weights.by}", place + 4)
+            said = f"share of the {weights.by}" if weights.scores is None else unit_of(weights)
+            place = self._remark(f"word, {said}", place + 4)
         if decision.level("sentence") is not None:
             self._box(place, self._top + 4, (16.0, _BAR_HEIGHT), self._theme.sentence)
-            place = self._remark("sentence, share of the document", place + 21)
+            said = unit_of(decision.level("sentence"))
+            place = self._remark(f"sentence, {said}", place + 21)
         if explanation.unknown:
             size = self._style.width("word", small=True)
             self._box(place, self._top + _LINE - 3.6, (size, 0.8), self._theme.muted)

@@ -34,7 +34,7 @@ class Scale:
         """
         if weights is None or not len(weights):
             return cls(0.0, 0.0)
-        signed = any(value < 0 for value in weights.values)
+        signed = _is_signed(weights)
         if weights.by == "sentence" and not signed:
             # Every word has some share of its sentence; with the root they would all be loud.
             return cls(*_IN_SENTENCE, power=1.0)
@@ -48,7 +48,7 @@ class Scale:
         if weights is None or not len(weights):
             return cls(0.0, 0.0)
         peak, mean = _peak_and_mean(weights)
-        signed = any(value < 0 for value in weights.values)
+        signed = _is_signed(weights)
         return cls(0.0, max(peak, min(3, len(weights)) * mean), signed)
 
     def length(self, value: float) -> float:
@@ -70,7 +70,10 @@ class Scale:
 
     def text(self, value: float) -> str:
         """The weight as it is written for people."""
-        return f"{value:+.3f}" if self.signed else percent(value)
+        if not self.signed:
+            return percent(value)
+        # Never a false zero.
+        return f"{value:+.0e}" if 0 < abs(value) < 0.0005 else f"{value:+.3f}"
 
 
 def percent(share: float) -> str:
@@ -88,6 +91,10 @@ def chance(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
+def _is_signed(weights: Weights) -> bool:
+    return weights.scores is not None or any(value < 0 for value in weights.values)
+
+
 def _peak_and_mean(weights: Weights) -> tuple[float, float]:
-    sizes = [abs(value) for value in weights.values]
+    sizes = [abs(value) for value in weights.amounts]
     return max(sizes), math.fsum(sizes) / len(sizes)

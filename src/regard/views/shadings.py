@@ -8,7 +8,7 @@ from ..records.explanation import Decision
 from ..records.weights import Weights
 from .scale import Scale
 
-__all__ = ["Shading", "shadings"]
+__all__ = ["Shading", "shadings", "unit_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,17 +27,27 @@ class Shading:
         return Scale.of(self.weights)
 
 
+_UNITS = {
+    "probability": "how far the probability falls without it",
+    "log-odds": "log-odds for the label, or against it",
+}
+
+
+def unit_of(weights: Weights | None) -> str:
+    """What the numbers of these weights are, for a legend."""
+    if weights is None or weights.scores is None:
+        return "share of the document"
+    return _UNITS.get(weights.unit, "for the label, or against it")
+
+
 def shadings(decision: Decision) -> list[Shading]:
     """The shadings that the weights allow, the usual one first; none without word weights."""
     words, shares = decision.level("word"), decision.importance()
     corrected = decision.importance(length_corrected=True)
     found: list[Shading] = []
     if shares is not None:
-        found.append(
-            Shading(
-                "document", "word × sentence", "share of the document", shares, "of the document"
-            )
-        )
+        said = "of the document" if shares.scores is None else shares.unit
+        found.append(Shading("document", "word × sentence", unit_of(shares), shares, said))
     if words is not None and words.by == "sentence":
         if corrected is not None:
             # The words of a short sentence share its weight among few, and so look heavy.

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from ..records.explanation import Decision, Explanation
-from ..records.weights import pieces_holding_half
+from ..records.weights import Weights, pieces_holding_half, summed_by
+from .scale import chance
 
-__all__ = ["Heavy", "groups", "heavy_words", "is_right", "method_name", "notes", "spread"]
+__all__ = [
+    "Heavy",
+    "groups",
+    "heavy_words",
+    "is_right",
+    "method_name",
+    "notes",
+    "question",
+    "spread",
+    "told",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +48,13 @@ def heavy_words(explanation: Explanation, decision: Decision, count: int = 6) ->
     weights = decision.importance() or decision.level("word")
     if weights is None:
         return []
-    order = sorted(range(len(weights)), key=lambda place: -abs(weights.values[place]))
+    amounts = weights.amounts
+    order = sorted(range(len(weights)), key=lambda place: -abs(amounts[place]))
     found: dict[str, Heavy] = {}
     for place in order:
         start, end = weights.pieces[place]
         text = explanation.source[start:end]
-        found.setdefault(text.lower(), Heavy(text, weights.values[place]))
+        found.setdefault(text.lower(), Heavy(text, amounts[place]))
         if len(found) == count:
             break
     return list(found.values())
@@ -61,17 +74,36 @@ def spread(decision: Decision) -> str:
     return f"Half of the weight lies on {' and '.join(parts)}." if parts else ""
 
 
+def told(decision: Decision) -> str:
+    """Say in a line what was found: what would change the decision, or where the weight lies."""
+    change = decision.change
+    if change is None:
+        return spread(decision)
+    count = len(change.removed)
+    moved = f"{chance(decision.probability)} to {chance(change.probability)}"
+    pieces = "the sentence" if count == 1 else f"the {count:,} sentences"
+    if not change.flips:
+        return f"No sentences were found that decide: without {pieces} marked, from {moved}."
+    answer = "is another" if change.label is None else f"is {change.label}"
+    return f"Without {pieces} marked here the answer {answer}: from {moved}."
+
+
+def question(decision: Decision) -> str:
+    """What the explanation answers beyond "why this label", if anything."""
+    return "" if decision.against is None else f"rather than {decision.against}"
+
+
 def notes(explanation: Explanation, decision: Decision) -> list[str]:
     """What a reader must know lest the picture mislead."""
     found: list[str] = []
     words, sentences = decision.level("word"), decision.level("sentence")
     if not any(len(weights) for weights in decision.weights):
         found.append("The model found no words to read in this text.")
-    elif words is None:
+    elif words is None and decision.change is None:
         found.append("This model does not weigh single words.")
-    elif sentences is None:
+    elif words is not None and sentences is None:
         found.append("This model does not weigh sentences.")
-    elif words.by == "document":
+    elif words is not None and sentences is not None and _adds_up(words, sentences):
         found.append("The weight of a sentence is the sum over its words.")
     hops = max((len(weights.hops) for weights in decision.weights), default=0)
     if hops:
@@ -81,6 +113,17 @@ def notes(explanation: Explanation, decision: Decision) -> list[str]:
         share = max(1, round(100 * cut / max(1, len(explanation.source))))
         found.append(f"A length cap kept {share} % of this text from the model; that part is grey.")
     return found
+
+
+def _adds_up(words: Weights, sentences: Weights) -> bool:
+    """Whether each sentence has the sum over its words, as in a model without sentences."""
+    if words.by != "document":
+        return False
+    sums = summed_by(words, [(start, end) for start, end in sentences.pieces]).amounts
+    return all(
+        math.isclose(one, other, rel_tol=1e-6, abs_tol=1e-9)
+        for one, other in zip(sums, sentences.amounts, strict=True)
+    )
 
 
 def is_right(explanation: Explanation, decision: Decision) -> bool | None:

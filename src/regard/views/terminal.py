@@ -11,8 +11,9 @@ from ..records.explanation import Decision, Explanation
 from ..records.weights import Weights
 from .ansi import Terminal, printable
 from .passages import Stretch, passages
+from .receipts import meaning, spoken
 from .scale import Scale, chance
-from .summary import groups, heavy_words, is_right, method_name, notes, spread
+from .summary import groups, heavy_words, is_right, method_name, notes, question, told
 from .wrapping import Styled, broken
 
 __all__ = ["Terminal", "render"]
@@ -36,6 +37,7 @@ def render(explanation: Explanation, terminal: Terminal) -> str:
         blocks += ["", *_text(explanation, decision, terminal), ""]
         blocks += [*_heaviest(explanation, decision, terminal), ""]
         blocks += _remarks(explanation, decision, terminal)
+        blocks += [line for one in decisions for line in _receipt(one, terminal)]
     return "\n".join(blocks)
 
 
@@ -50,8 +52,10 @@ def _head(explanation: Explanation, decisions: list[Decision], terminal: Termina
         names = ", ".join(map(_line, explanation.true_labels)) or "none"
         truth = f"   {sign}true label {names}"
     method = terminal.dim("by " + _line(method_name(explanation)))
-    said = _wrapped([Styled(spread(decisions[0]), terminal.dim)], terminal.width)
-    return [f"{answers}{truth}   {method}", *said]
+    said = _wrapped([Styled(told(decisions[0]), terminal.dim)], terminal.width)
+    asked = question(decisions[0])
+    rival = f" {_line(asked)}" if asked else ""
+    return [f"{answers}{rival}{truth}   {method}", *said]
 
 
 def _probabilities(explanation: Explanation, terminal: Terminal) -> list[str]:
@@ -87,7 +91,7 @@ def _text(explanation: Explanation, decision: Decision, terminal: Terminal) -> l
 def _sentence_bar(sentences: Weights | None, place: int | None, terminal: Terminal) -> str:
     if sentences is None or place is None:
         return terminal.dim("not read".rjust(_GUTTER - 1)) + " "
-    value = sentences.values[place]
+    value = sentences.amounts[place]
     scale = Scale.of_sentences(sentences)
     hue = terminal.theme.against if value < 0 else terminal.theme.sentence
     bar = _bar(scale.length(value), _BAR)
@@ -110,7 +114,7 @@ class _Ink:
             return Styled(text, str)
         value = 0.0
         if self._weights is not None and stretch.word is not None:
-            value = self._weights.values[stretch.word]
+            value = self._weights.amounts[stretch.word]
         level = self._scale.level(value)
         if not level and not stretch.unknown:
             return Styled(text, str)
@@ -146,6 +150,15 @@ def _remarks(explanation: Explanation, decision: Decision, terminal: Terminal) -
         sign = "marked °" if terminal.depth == "none" else "underlined"
         said.append(f"Words not in the vocabulary are {sign}.")
     return _wrapped([Styled(" ".join(said), terminal.dim)], terminal.width)
+
+
+def _receipt(decision: Decision, terminal: Terminal) -> list[str]:
+    """How faithful the explanation is."""
+    if decision.receipt is None:
+        return []
+    verdict = terminal.bold(decision.receipt.verdict.capitalize())
+    lines = [f"{verdict}: {meaning(decision.receipt)}", *spoken(decision)]
+    return ["", *(part for line in lines for part in _wrapped([Styled(line, str)], terminal.width))]
 
 
 def _wrapped(stretches: Iterable[Styled[Style]], width: int) -> list[str]:

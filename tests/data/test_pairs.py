@@ -1,0 +1,67 @@
+import numpy as np
+import pytest
+import torch
+
+from regard.data.pairs import EncodedPairs, collate_sources
+from regard.errors import DataError
+from regard.text.listed import ListedUnits
+from regard.text.units import END, START, UnitsConfig
+
+SOURCES = [[5, 6, 7], [], [8]]
+TARGETS = [[9], [5, 6], []]
+
+
+def test_a_batch_holds_the_chosen_pairs_in_their_order():
+    batch = EncodedPairs(SOURCES, TARGETS).batch([2, 0, 1])
+    assert len(batch) == 3
+    assert [row.tolist() for row in batch.source.by_document.rows()] == [[8], [5, 6, 7], []]
+    assert [row.tolist() for row in batch.target.rows()] == [[END], [9, END], [5, 6, END]]
+    assert batch.target.values.dtype == torch.int64
+
+
+def test_a_source_is_a_document_of_one_sentence_and_an_empty_one_of_none():
+    batch = EncodedPairs(SOURCES, TARGETS).batch([0, 1, 2])
+    assert batch.source.sentences.tolist() == [1, 0, 1]
+    assert batch.source.ids.lengths.tolist() == [3, 1]
+
+
+def test_before_each_id_stands_the_one_written_last():
+    """002-03: the start first, and the end never."""
+    batch = EncodedPairs(SOURCES, TARGETS).batch([0, 1, 2])
+    rows = [row.tolist() for row in batch.previous.rows()]
+    assert rows == [[START, 9], [START, 5, 6], [START]]
+    assert torch.equal(batch.previous.lengths, batch.target.lengths)
+
+
+def test_lengths_count_both_sides_and_the_end():
+    pairs = EncodedPairs(SOURCES, TARGETS)
+    assert len(pairs) == 3
+    assert pairs.lengths.tolist() == [3 + 2, 0 + 3, 1 + 1]
+
+
+@pytest.mark.parametrize("pairs", [EncodedPairs([], []), EncodedPairs(SOURCES, TARGETS)])
+def test_an_empty_batch_has_nothing(pairs):
+    batch = pairs.batch([])
+    assert len(batch) == 0
+    assert batch.target.values.shape == batch.previous.values.shape == (0,)
+
+
+def test_unequal_numbers_are_refused():
+    with pytest.raises(DataError, match="2 sources cannot be paired with 1 targets"):
+        EncodedPairs([[4], [5]], [[6]])
+
+
+def test_texts_to_write_about_keep_their_pieces():
+    units = ListedUnits.from_texts(["a b"], UnitsConfig("words", min_count=1))
+    sources = units.encode(["b a", "", "a"])
+    batch = collate_sources(sources)
+    assert [row.tolist() for row in batch.by_document.rows()] == [
+        pieces.ids.tolist() for pieces in sources
+    ]
+    assert [tokens.text for tokens in batch.texts] == ["b a", "", "a"]
+    assert len(collate_sources([])) == 0
+
+
+def test_a_batch_is_moved_whole():
+    batch = EncodedPairs([np.array([4])], [np.array([5])]).batch([0]).to("cpu")
+    assert batch.source.ids.values.device.type == batch.target.values.device.type == "cpu"

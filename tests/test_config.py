@@ -1,0 +1,117 @@
+"""Settings to JSON and back, and from the command line."""
+
+import json
+from dataclasses import dataclass
+from typing import Literal
+
+import pytest
+
+from regard.config import from_dict, require, require_one_of, to_dict, with_text_values
+from regard.errors import ConfigError
+from regard.models import MODELS
+from regard.text.tokenize import TextConfig
+from regard.training.config import TrainingConfig
+
+
+@dataclass(frozen=True)
+class Sample:
+    count: int = 3
+    share: float = 0.5
+    name: str = "a"
+    loud: bool = False
+    limit: int | None = None
+    rate: float | None = 1.0
+    kind: Literal["this", "that"] = "this"
+    kinds: Literal["x"] | None = None
+
+
+@pytest.mark.parametrize(
+    "config", [Sample, TextConfig, TrainingConfig, *MODELS.values()], ids=lambda kind: kind.__name__
+)
+def test_settings_survive_json(config):
+    """000-06: every knob is in the saved config and comes back."""
+    assert from_dict(config, json.loads(json.dumps(to_dict(config())))) == config()
+
+
+def test_all_kinds_of_values_survive():
+    sample = Sample(7, 1.0, "b c", True, 0, None, "that", "x")
+    assert from_dict(Sample, json.loads(json.dumps(to_dict(sample)))) == sample
+
+
+def test_a_whole_number_may_stand_for_a_number():
+    assert from_dict(Sample, {"share": 1}) == Sample(share=1.0)
+    assert isinstance(from_dict(Sample, {"share": 1}).share, float)
+    assert isinstance(from_dict(Sample, {"rate": 2}).rate, float)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"cuont": 3}, "Sample has no setting 'cuont'; did you mean 'count'"),
+        ({"zzz": 3}, "Sample has no setting 'zzz'; there are count, kind, kinds, limit"),
+        ({"count": "3"}, "Sample.count must be a whole number, got '3'"),
+        ({"count": 3.0}, "Sample.count must be a whole number, got 3.0"),
+        ({"count": True}, "Sample.count must be a whole number, got True"),
+        ({"count": None}, "Sample.count must be a whole number, got None"),
+        ({"share": True}, "Sample.share must be a number, got True"),
+        ({"loud": 1}, "Sample.loud must be true or false, got 1"),
+        ({"limit": "none"}, "Sample.limit must be a whole number or none, got 'none'"),
+        ({"kind": "those"}, "Sample.kind must be 'this' or 'that', got 'those'"),
+    ],
+)
+def test_a_wrong_value_is_named(values, message):
+    with pytest.raises(ConfigError, match=message):
+        from_dict(Sample, values)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("count", "12", 12),
+        ("share", "1e-3", 0.001),
+        ("share", "2", 2.0),
+        ("name", "12", "12"),
+        ("name", "", ""),
+        ("loud", "Yes", True),
+        ("loud", "0", False),
+        ("limit", "None", None),
+        ("limit", "5", 5),
+        ("rate", "null", None),
+        ("kind", "that", "that"),
+    ],
+)
+def test_text_becomes_what_the_setting_is(name, text, value):
+    changed = with_text_values(Sample(), {name: text})
+    assert getattr(changed, name) == value and type(getattr(changed, name)) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("count", "1.5", "Sample.count must be a whole number, got '1.5'"),
+        ("count", "none", "Sample.count must be a whole number, got 'none'"),
+        ("loud", "perhaps", "Sample.loud must be true or false, got 'perhaps'"),
+        ("limit", "few", "Sample.limit must be a whole number or none, got 'few'"),
+        ("kind", "those", "Sample.kind must be 'this' or 'that', got 'those'"),
+        ("knid", "this", "Sample has no setting 'knid'; did you mean 'kind'"),
+    ],
+)
+def test_wrong_text_is_named(name, text, message):
+    with pytest.raises(ConfigError, match=message):
+        with_text_values(Sample(), {name: text})
+
+
+def test_the_rest_stays_and_nothing_is_changed_in_place():
+    sample = Sample(count=9)
+    assert with_text_values(sample, {"name": "z"}) == Sample(count=9, name="z")
+    assert sample.name == "a"
+    assert with_text_values(sample, {}) == sample
+
+
+def test_requirements_speak():
+    require(True, "never seen")
+    require_one_of("cell", "gru", ["rnn", "gru"])
+    with pytest.raises(ConfigError, match=r"^a reason$"):
+        require(False, "a reason")
+    with pytest.raises(ConfigError, match="cell cannot be 'gur'; did you mean 'gru'"):
+        require_one_of("cell", "gur", iter(["rnn", "gru"]))

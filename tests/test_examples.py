@@ -1,0 +1,47 @@
+"""Every example runs as it stands, and is short enough to read."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import regard
+
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+
+EXPECTED = {
+    "classify_reviews.py": r"right on (9\d|100)% of 100 new reviews\nmacro F1 (0\.9|1\.0)",
+    "own_network.py": r"\['rain' 'sun'\]",
+    "stand_alone_attention.py": r"step 300: off by 0\.0\d\d\nanswer 0\.\d+; weights \[0",
+}
+
+
+def run(path, *arguments):
+    ran = subprocess.run(
+        [sys.executable, "-W", "error", str(path), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(Path(regard.__file__).parents[1])},
+    )
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_it_is_short_and_says_how_to_run_it(path):
+    text = path.read_text(encoding="utf-8")
+    assert text.count("\n") <= 60
+    assert f"python examples/{path.name}" in text
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_it_prints_what_it_promises(path, tmp_path):
+    arguments = [tmp_path] if "[FOLDER]" in path.read_text() else []
+    assert re.search(EXPECTED[path.name], run(path, *arguments))
+    if arguments:
+        assert (tmp_path / "model" / "config.json").exists()
+        assert "<html" in (tmp_path / "explanation.html").read_text(encoding="utf-8")

@@ -1,0 +1,149 @@
+"""What all pieces of texts must do, tried on each kind."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from regard.config import to_dict
+from regard.errors import ConfigError, ModelError
+from regard.text.unit_kinds import build_units, load_units, save_units
+from regard.text.units import END, KINDS, START, UnitsConfig
+from regard.text.vocab import PADDING, UNKNOWN
+
+pytest.importorskip("tokenizers")
+
+TEXTS = [
+    "Ein Hund läuft, schnell nach Hause.",
+    "Zwei Hunde laufen im Schnee.",
+    "A man (in a red shirt) doesn't look.",
+    "한국어 문장입니다.",
+    "Emoji 😀 and 👨‍👩‍👧!",
+] * 3
+ODD = [
+    "",
+    " ",
+    "neues Wort",
+    "<end> <oov> <start> <pad>",
+    "a\ud800b",
+    "zwei  Räume\n da",
+    "x" * 300,
+]
+every_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def units(kind, **settings):
+    return build_units(TEXTS, UnitsConfig(kind, **{"size": 300, "min_count": 1, **settings}))
+
+
+@every_kind
+class TestEveryKind:
+    def test_texts_of_known_pieces_are_written_again(self, kind):
+        made = units(kind)
+        for text, pieces in zip(TEXTS, made.encode(TEXTS), strict=True):
+            assert made.decode(pieces.ids) == text
+
+    def test_ends_are_passed_over(self, kind):
+        made = units(kind)
+        ids = [START, *made.encode(TEXTS[:1])[0].ids.tolist(), END, PADDING]
+        assert made.decode(ids) == TEXTS[0]
+
+    @pytest.mark.parametrize("text", [*TEXTS[:5], *ODD])
+    def test_spans_point_at_the_pieces_in_order(self, kind, text):
+        (pieces,) = units(kind).encode([text])
+        spans = pieces.tokens.spans
+        assert spans.shape == (len(pieces.ids), 2)
+        assert pieces.tokens.text is text
+        assert (spans[:, 0] <= spans[:, 1]).all() and (spans[1:, 0] >= spans[:-1, 1]).all()
+        assert len(spans) == 0 or (spans[0, 0] >= 0 and spans[-1, 1] <= len(text))
+        covered = "".join(pieces.tokens.words())
+        assert "".join(covered.split()) == "".join(text.split())
+        assert pieces.tokens.per_sentence.sum() == len(spans)
+
+    def test_no_text_is_taken_for_a_reserved_id(self, kind):
+        """A word that is written like the end of a text must not end it."""
+        (pieces,) = units(kind).encode(["<end> <start> <pad>"])
+        assert not np.isin(pieces.ids, [START, END, PADDING]).any()
+
+    def test_ids_are_within_the_size(self, kind):
+        made = units(kind, size=40)
+        assert len(made) <= 40
+        for pieces in made.encode([*TEXTS, *ODD]):
+            assert pieces.ids.dtype == np.int32
+            assert ((pieces.ids >= UNKNOWN) & (pieces.ids < len(made))).all()
+
+    def test_what_is_unknown_is_shown_as_such(self, kind):
+        made = units(kind)
+        (pieces,) = made.encode(["Жук"])
+        assert UNKNOWN in pieces.ids
+        assert "\N{REPLACEMENT CHARACTER}" in made.decode(pieces.ids)
+
+    def test_lower_case_is_read_and_written_but_the_text_stays(self, kind):
+        made = units(kind, lowercase=True)
+        upper, lower = made.encode(["EIN HUND", "ein hund"])
+        assert upper.ids.tolist() == lower.ids.tolist()
+        assert made.decode(upper.ids) == "ein hund"
+        assert upper.tokens.text == "EIN HUND"
+
+    def test_the_same_texts_give_the_same_pieces(self, kind):
+        first, second = units(kind), units(kind)
+        assert first.to_dict() == second.to_dict()
+
+    def test_a_file_keeps_them(self, kind, tmp_path):
+        path = tmp_path / "units.json"
+        made = units(kind)
+        save_units(made, path)
+        again = load_units(path)
+        assert again.config == made.config and len(again) == len(made)
+        for one, other in zip(
+            again.encode([*TEXTS, *ODD]), made.encode([*TEXTS, *ODD]), strict=True
+        ):
+            assert one.ids.tolist() == other.ids.tolist()
+            assert again.decode(one.ids) == made.decode(other.ids)
+
+    def test_no_texts_give_no_pieces(self, kind):
+        made = build_units([], UnitsConfig(kind))
+        assert made.encode([]) == []
+        assert made.decode([]) == ""
+        (pieces,) = made.encode(["etwas"])
+        assert (pieces.ids == UNKNOWN).all()
+
+
+def test_a_word_after_a_gap_is_another_than_one_without():
+    made = units("words")
+    apart, joined = made.encode(["läuft .", "läuft."])
+    assert apart.tokens.words() == joined.tokens.words() == ["läuft", "."]
+    assert made.decode(joined.ids) == "läuft."
+    assert apart.ids[1] == UNKNOWN != joined.ids[1]
+
+
+def test_frequent_words_are_one_subword_and_rare_ones_are_parts():
+    made = build_units(["der Hund bellt"] * 50 + ["Hundehütte"], UnitsConfig(size=40, min_count=2))
+    frequent, rare = made.encode(["Hund", "Hundehütte"])
+    assert frequent.tokens.words() == ["Hund"]
+    assert len(rare.ids) > 1 and "".join(rare.tokens.words()) == "Hundehütte"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"kind": "word"}, "did you mean 'words'"),
+        ({"size": 4}, "size must be at least 5"),
+        ({"min_count": 0}, "min_count must be at least 1"),
+    ],
+)
+def test_wrong_settings_are_refused(wrong, message):
+    with pytest.raises(ConfigError, match=message):
+        UnitsConfig(**wrong)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"\xff", b"{", b"[]", b"{}", json.dumps({"config": to_dict(UnitsConfig("words"))}).encode()],
+)
+def test_a_damaged_file_is_named(content, tmp_path: Path):
+    path = tmp_path / "units.json"
+    path.write_bytes(content)
+    with pytest.raises(ModelError, match=r"units\.json holds no pieces of text"):
+        load_units(path)
