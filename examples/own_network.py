@@ -1,13 +1,10 @@
-"""Use a network of your own: settings that build it, and a forward pass over ragged rows.
+"""Use a network of your own; training, explanations and the saved folder work unchanged.
 
-    python examples/own_network.py
-
-Training, evaluation, explanations and the saved folder work with it unchanged.
+python examples/own_network.py
 """
 
 import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar
 
 from torch import nn
@@ -52,10 +49,11 @@ class Bag(Model):
 if __name__ == "__main__":
     texts = ["Such a lovely day at the sea.", "A grey day. Rain and more rain."] * 40
     training = TrainingConfig(batch_size=8, learning_rate=0.02)
-    classifier = DocumentClassifier(BagConfig(size=16), training=training)
-    classifier.fit(texts, ["sun", "rain"] * 40)
+    classifier = DocumentClassifier(BagConfig(16), training=training).fit(
+        texts, ["sun", "rain"] * 40
+    )
     classifier.explain("Rain on a lovely sea.").show()
     with tempfile.TemporaryDirectory() as folder:
-        classifier.save(Path(folder) / "model")
-        again = DocumentClassifier.load(Path(folder) / "model", models={"bag": BagConfig})
+        classifier.save(f"{folder}/model")
+        again = DocumentClassifier.load(f"{folder}/model", models={"bag": BagConfig})
     print(again.predict(["Nothing but rain.", "The sea!"]))

@@ -14,4 +14,4 @@ def fitted():
 @pytest.fixture(scope="session")
 def fitted_tags():
     """Return a classifier of several labels a document."""
-    return tiny(training__epochs=8).fit(*tagged(80))
+    return tiny(training__epochs=16).fit(*tagged(80))

@@ -17,7 +17,7 @@ SETTINGS = {
     "training.batch_size": 16,
     "training.schedule": "constant",
     "training.patience": None,
-    "training.epochs": 6,
+    "training.epochs": 8,
 }
 FLAGS = [part for name, value in SETTINGS.items() for part in ("--set", f"{name}={value}")]
 

@@ -1,14 +1,12 @@
 """Every example runs as it stands, and is short enough to read."""
 
-import os
 import re
-import subprocess
+import runpy
 import sys
 from pathlib import Path
 
 import pytest
-
-import regard
+import torch
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
@@ -20,28 +18,20 @@ EXPECTED = {
 }
 
 
-def run(path, *arguments):
-    ran = subprocess.run(
-        [sys.executable, "-W", "error", str(path), *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(Path(regard.__file__).parents[1])},
-    )
-    assert ran.returncode == 0, ran.stderr
-    return ran.stdout
-
-
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
 def test_it_is_short_and_says_how_to_run_it(path):
     text = path.read_text(encoding="utf-8")
-    assert text.count("\n") <= 60
+    assert text.count("\n") < 60
     assert f"python examples/{path.name}" in text
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
-def test_it_prints_what_it_promises(path, tmp_path):
-    arguments = [tmp_path] if "[FOLDER]" in path.read_text() else []
-    assert re.search(EXPECTED[path.name], run(path, *arguments))
-    if arguments:
+def test_it_prints_what_it_promises(path, tmp_path, monkeypatch, capsys):
+    takes_folder = "[FOLDER]" in path.read_text(encoding="utf-8")
+    monkeypatch.setattr(sys, "argv", [str(path), *([str(tmp_path)] if takes_folder else [])])
+    with torch.random.fork_rng():
+        runpy.run_path(str(path), run_name="__main__")
+    assert re.search(EXPECTED[path.name], capsys.readouterr().out)
+    if takes_folder:
         assert (tmp_path / "model" / "config.json").exists()
         assert "<html" in (tmp_path / "explanation.html").read_text(encoding="utf-8")

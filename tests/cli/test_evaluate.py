@@ -60,6 +60,12 @@ def test_unknown_labels_and_bad_rows_are_counted(shell, project, tmp_path):
     assert "1 row not scored: their label is none that the model knows" in shown
 
 
+def test_training_texts_are_told_of(shell, project):
+    shown = shell("evaluate", project.model, project.training, *COLUMNS).out
+    assert re.search(r"^\d\d texts also in the training data: scores may flatter", shown, re.M)
+    assert "% of the tokens are not in the vocabulary" in shown
+
+
 def test_errors_are_one_line(shell, project, tmp_path):
     given = write_csv(tmp_path / "other.csv", [{**row, "stars": "new"} for row in rows(3, 0)])
     only_unknown = shell("evaluate", project.model, given, *COLUMNS).error

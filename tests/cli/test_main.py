@@ -1,5 +1,6 @@
 """The command as a whole: help, version, exit codes, errors in one line."""
 
+import json
 import os
 import re
 import subprocess
@@ -109,6 +110,20 @@ def test_what_a_terminal_cannot_show_is_no_error(project):
     )
     assert ran.returncode == 0, ran.stderr
     assert b"great" in ran.stdout
+
+
+def test_a_warning_is_one_line_and_quiet_silences_it(shell, project, tmp_path):
+    """A file of an old encoding: read, and said so."""
+    data = tmp_path / "latin.csv"
+    data.write_bytes("text\nun café brillant\n".encode("cp1252"))
+    ran = process("predict", project.model, data)
+    warned = [line for line in ran.stderr.decode().splitlines() if line.startswith("warning")]
+    assert len(warned) == 1 and warned[0].startswith(
+        f"warning: {data}:2: not UTF-8; read as cp1252"
+    )
+    assert "café" in json.loads(ran.stdout)["text"]
+    # Here every warning is an error, unless it was silenced.
+    assert shell("predict", project.model, data, "--quiet").code == 0
 
 
 def test_a_file_that_may_not_be_written_is_one_line(shell, project, tmp_path):

@@ -5,6 +5,8 @@ import re
 import shutil
 
 import numpy as np
+import pyarrow
+import pyarrow.parquet
 import pytest
 
 from cli_files import COLUMNS, rows, write_csv
@@ -22,7 +24,7 @@ def test_it_says_what_it_found_how_it_went_and_what_to_do_next(project):
     assert f"{project.training}: 80 rows read" in lines
     assert any(line.startswith("training takes about ") for line in lines)
     epochs = [line for line in lines if line.startswith("epoch ")]
-    assert len(epochs) == 6
+    assert len(epochs) == 8
     assert all("loss" in line and "accuracy" in line and "documents/s" in line for line in epochs)
     assert any(line.startswith("best epoch ") and "held-out" in line for line in lines)
     assert f"saved to {project.model}" in lines
@@ -31,7 +33,7 @@ def test_it_says_what_it_found_how_it_went_and_what_to_do_next(project):
 
 def test_the_model_is_what_python_would_have_made(project):
     classifier = DocumentClassifier.load(project.model)
-    assert classifier.network.hidden_size == 8 and classifier.training.epochs == 6
+    assert classifier.network.hidden_size == 8 and classifier.training.epochs == 8
     assert classifier.baseline_ is not None
     assert classifier.facts_["data"] == "train.csv" and classifier.facts_["rows_skipped"] == 0
     assert "| data | `train.csv` |" in (project.model / "card.md").read_text()
@@ -64,16 +66,39 @@ def test_columns_default_to_text_and_label(shell, tmp_path):
     assert shell("train", path, *ONE_EPOCH, "--out", tmp_path / "model").code == 0
 
 
+def test_every_kind_of_file_gives_the_same_model(shell, tmp_path):
+    """001-15: a table, lines, columns, or a folder for each label."""
+    texts, labels = reviews(24)
+    data = [{"text": text, "label": label} for text, label in zip(texts, labels, strict=True)]
+    write_csv(tmp_path / "data.csv", data)
+    (tmp_path / "data.jsonl").write_text("".join(json.dumps(row) + "\n" for row in data))
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(data), tmp_path / "data.parquet")
+    for number, row in enumerate(data):
+        place = tmp_path / "folder" / row["label"] / f"{number:03}.txt"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(row["text"])
+    found = {}
+    for name in ("data.csv", "data.jsonl", "data.parquet", "folder"):
+        ran = shell("train", tmp_path / name, *ONE_EPOCH, "--out", tmp_path / f"{name} model")
+        assert ran.code == 0, ran.err
+        found[name] = DocumentClassifier.load(tmp_path / f"{name} model")
+    expected = found["data.csv"].predict_proba(texts)
+    for name in ("data.jsonl", "data.parquet"):
+        assert np.array_equal(found[name].predict_proba(texts), expected)
+    assert found["folder"].facts_["training_documents"] == 22, "in another order"
+
+
 def test_a_file_to_validate_on(shell, project, tmp_path):
     arguments = ["train", project.training, *COLUMNS, *ONE_EPOCH]
-    ran = shell(*arguments, "--validation", project.test, "--out", tmp_path / "model")
+    given = rows(80, seed=0)[:2] + rows(6, seed=1)  # the first two are training documents
+    path = write_csv(tmp_path / "valid.csv", given)
+    ran = shell(*arguments, "--validation", path, "--out", tmp_path / "model")
     assert ran.code == 0
-    assert ran.err.startswith("80 training documents, 30 held out")
-    assert f"{project.test}: 30 rows read" in ran.err
+    assert ran.err.startswith("80 training documents, 8 held out")
+    assert f"{path}: 8 rows read" in ran.err
+    assert "2 of 8 validation documents are training documents too" in ran.err
     facts = DocumentClassifier.load(tmp_path / "model").facts_
-    assert facts["data"] == "train.csv, test.csv"
-    shared = shell(*arguments, "--validation", project.training, "--out", tmp_path / "b")
-    assert "80 of 80 validation documents are training documents too" in shared.err
+    assert facts["data"] == "train.csv, valid.csv"
 
 
 def test_nothing_held_out_is_said(shell, project, tmp_path):
@@ -124,7 +149,7 @@ def test_several_labels_in_one_cell(shell, tmp_path):
     path = write_csv(tmp_path / "data.csv", data)
     ran = shell(
         *("train", path, *FLAGS, "--labels-separator", ";", "--out", tmp_path / "model"),
-        *("--set", "training.epochs=8"),
+        *("--set", "training.epochs=16"),
     )
     assert ran.code == 0 and "2 classes, several a document" in ran.err
     judged = shell("evaluate", tmp_path / "model", path, "--labels-separator", ";", "--json")

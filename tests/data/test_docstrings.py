@@ -39,11 +39,6 @@ def test_masking_keeps_everything_else():
     )
 
 
-def test_the_seed_decides_which_and_in_what_order(few):
-    assert collect_docstrings(per_library=12) == few
-    assert collect_docstrings(per_library=12, seed=1) != few
-
-
 def test_texts_of_one_file_can_be_kept_together(few):
     for document in few:
         label, _, file = document.fields["file"].partition("/")
@@ -67,6 +62,15 @@ def made_up(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     libraries = (Library("made up", "madeup", ("mu",)), Library("absent", "no_such_thing", ()))
     monkeypatch.setattr(docstrings, "LIBRARIES", libraries)
+
+
+def test_the_seed_decides_which_and_in_what_order(made_up, tmp_path):
+    for number in range(20):
+        text = f"Number {number} of many. " * 12
+        (tmp_path / "madeup" / f"file{number}.py").write_text(f'"""{text}"""\n')
+    first = collect_docstrings(per_library=10)
+    assert len(first) == 10 and collect_docstrings(per_library=10) == first
+    assert collect_docstrings(per_library=10, seed=1) != first
 
 
 def test_files_that_cannot_be_read_are_passed_over_and_none_is_run(made_up):

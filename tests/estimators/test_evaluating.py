@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, f1_score
 
-from regard import DataError, Document, Evaluation
+from regard import DataError, Document, DocumentClassifier, Evaluation
 from regard.estimators import evaluating
+from regard.text.tokenize import tokenize
 from reviews import reviews, tagged
 
 TEXTS, LABELS = reviews(60, seed=4)
@@ -64,6 +65,24 @@ def test_labels_the_model_does_not_know_are_counted_and_not_scored(fitted):
         fitted.evaluate([Document("a new kind", "ugly")])
     with pytest.raises(DataError, match="nothing to evaluate"):
         fitted.evaluate([])
+
+
+def test_texts_of_the_training_and_words_never_seen_are_counted(fitted, tmp_path):
+    """What flatters a score, and what the model could not read."""
+    assert fitted.evaluate(documents()).data.seen_in_training < 20
+    training = documents(*reviews(80))
+    found = fitted.evaluate([*training, Document("zyx wvu tsr qpo", "bad")])
+    # Eight were held out, of which some may be written like one that was not.
+    assert 72 <= found.data.seen_in_training <= 80
+    words = [word for document in training for word in tokenize(document.text).words()]
+    unknown = sum(word not in fitted.vocab_ for word in words) + 4
+    assert found.data.unknown_token_share == pytest.approx(unknown / (len(words) + 4))
+    fitted.save(tmp_path / "model")
+    again = DocumentClassifier.load(tmp_path / "model")
+    assert again.evaluate(training).data.seen_in_training == found.data.seen_in_training
+    (tmp_path / "model" / "seen.safetensors").unlink()
+    unaware = DocumentClassifier.load(tmp_path / "model").evaluate(training)
+    assert unaware.data.seen_in_training is None
 
 
 def test_the_baseline_is_measured_on_the_same_documents(fitted):

@@ -68,6 +68,7 @@ def test_no_file_is_a_pickle_and_all_can_be_read_by_others(saved):
         "card.md",
         "baseline.safetensors",
         "baseline.txt",
+        "seen.safetensors",
     }
     for path in saved.iterdir():
         assert not path.read_bytes().startswith((b"\x80", b"PK")), path

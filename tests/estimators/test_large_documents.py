@@ -8,7 +8,7 @@ from pathlib import Path
 
 import regard
 
-WORDS = ["the", "film", "a", "story", "we", "saw", "it", "was", "then", "great", "music"]
+WORDS = ["the", "film", "long", "story", "we", "saw", "it", "was", "then", "great", "music"]
 
 SCRIPT = """
 import json, resource, sys

@@ -48,13 +48,15 @@ def test_batches_hold_every_text_once_and_similar_lengths(fitted, monkeypatch):
 
 
 def test_logits_come_back_in_the_order_of_the_texts(fitted):
-    logits, lengths = fitted.reader_.logits(fitted.model_, TEXTS)
-    assert logits.shape == (len(TEXTS), 2)
-    assert lengths.tolist() == [len(tokenize(text)) for text in TEXTS]
-    alone, _ = fitted.reader_.logits(fitted.model_, [TEXTS[5]])
-    np.testing.assert_allclose(alone[0], logits[5], atol=1e-5)
-    nothing, none = fitted.reader_.logits(fitted.model_, [])
-    assert len(nothing) == len(none) == 0
+    found = fitted.reader_.answer(fitted.model_, TEXTS)
+    assert found.logits.shape == (len(TEXTS), 2)
+    assert found.lengths.tolist() == [len(tokenize(text)) for text in TEXTS]
+    words = [word for text in TEXTS for word in tokenize(text).words()]
+    assert found.unknown == sum(word not in fitted.vocab_ for word in words) > 0
+    alone = fitted.reader_.answer(fitted.model_, [TEXTS[5]])
+    np.testing.assert_allclose(alone.logits[0], found.logits[5], atol=1e-5)
+    nothing = fitted.reader_.answer(fitted.model_, [])
+    assert len(nothing.logits) == len(nothing.lengths) == nothing.unknown == 0
 
 
 def test_caps_cut_what_the_model_reads_and_not_what_is_counted(fitted):

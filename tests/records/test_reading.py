@@ -20,7 +20,7 @@ def test_only_what_happened_is_described():
     assert ReadCounts("a.csv", rows=1_234).describe() == ["a.csv: 1,234 rows read"]
     counts = ReadCounts("a.csv", 1, (("missing label", 4),), 2, 1, examples=(BAD,) * 4)
     assert counts.describe() == [
-        "a.csv: 1 rows read",
+        "a.csv: 1 row read",
         "  4 skipped: 4 missing label",
         *["    reviews.csv:17: the label is missing"] * 3,
         "  1 texts are empty",

@@ -49,7 +49,9 @@ def card(about: Mapping[str, object]) -> str:
         "## Mind",
         "",
         "The vocabulary of this folder, and every report and explanation made with it, contain "
-        "words of the texts it was trained on or shown. Share them as you would share those texts.",
+        "words of the texts it was trained on or shown. Share them as you would share those texts. "
+        "By `seen.safetensors` whoever has a text can tell whether it was trained on, as "
+        "`regard evaluate` does; the rest works without that file.",
         "",
         "The scores above were measured on validation data that chose the best epoch; measure on "
         "data that the training never saw with `regard evaluate FOLDER test.csv`.",

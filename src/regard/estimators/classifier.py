@@ -60,6 +60,7 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
 
     baseline_: TfidfBaseline | None
     history_: History | None
+    seen_: NDArray[np.uint64] | None  # fingerprints of the training texts
     vector_coverage_: Coverage | None
 
     def __init__(
@@ -115,6 +116,7 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
             )
             self._adopt(data.labels, data.vocab, device)
             self.training_places_ = data.training
+            self.seen_ = np.unique(data.corpus.arrays.fingerprints[data.training])
             self._start_vectors(data, options)
             fit_data, loss = self._fit_data(data)
             if options.on_check is not None:
@@ -134,9 +136,9 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
         self._require_fitted()
         found = [np.zeros((0, len(self.classes_)))]
         for chunk in chunks(read_texts(texts)):
-            logits, _ = self.reader_.logits(self.model_, [document.text for document in chunk])
+            answered = self.reader_.answer(self.model_, [document.text for document in chunk])
             likely = probabilities(
-                logits.double(), self.labels_.multilabel, temperature=self.temperature_
+                answered.logits.double(), self.labels_.multilabel, temperature=self.temperature_
             )
             found.append(likely.numpy())
         return np.concatenate(found)
@@ -213,6 +215,7 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
             history=self.history_,
             facts=self.facts_,
             baseline=self.baseline_,
+            seen=self.seen_,
         )
         write_folder(Path(folder), saved)
 
@@ -243,7 +246,8 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
             ) from problem
         self.model_.eval()
         self.history_, self.temperature_ = saved.history, saved.temperature
-        self.facts_, self.baseline_ = saved.facts, saved.baseline
+        self.baseline_, self.seen_ = saved.baseline, saved.seen
+        self.facts_ = saved.facts
         return self
 
     def _adopt(self, labels: LabelIndex, vocab: Vocab, device: torch.device) -> None:

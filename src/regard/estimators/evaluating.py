@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import __version__
+from ..data.fingerprints import fingerprint, shared
 from ..errors import DataError
 from ..records.evaluation import DataNotes, Evaluation, ModelFacts
 from ..tasks.metrics import evaluate as score
@@ -56,7 +57,12 @@ def evaluate(
         version=__version__,
         date=time.strftime("%Y-%m-%d"),
     )
-    notes = DataNotes(source=title, unknown_label_rows=tally.unknown)
+    notes = DataNotes(
+        source=title,
+        unknown_label_rows=tally.unknown,
+        seen_in_training=tally.seen,
+        unknown_token_share=tally.unknown_token_share,
+    )
     return replace(
         found.with_texts(texts, explained),
         history=classifier.history_,
@@ -72,7 +78,9 @@ class _Tally:
     def __init__(self, classifier: DocumentClassifier) -> None:
         self.classifier = classifier
         self.texts: dict[int, str] = {}
-        self.unknown = 0
+        self.unknown = 0  # documents whose label is none of the classes
+        self.seen = None if classifier.seen_ is None else 0
+        self._unknown_tokens = 0
         self._sureness: dict[int, float] = {}
         self._count = 0
         self._labels: list[NDArray[np.generic]] = []
@@ -89,14 +97,24 @@ class _Tally:
         classifier = self.classifier
         texts = [document.text for document in known]
         labels = classifier.labels_.encode([document.label for document in known])  # type: ignore[misc]
-        logits, lengths = classifier.reader_.logits(classifier.model_, texts)
+        answered = classifier.reader_.answer(classifier.model_, texts)
         self._labels.append(labels)
-        self._logits.append(logits.double().numpy())
-        self._lengths.append(lengths)
+        self._logits.append(answered.logits.double().numpy())
+        self._lengths.append(answered.lengths)
+        self._unknown_tokens += answered.unknown
+        if self.seen is not None and classifier.seen_ is not None:
+            prints = np.array([fingerprint(text) for text in texts], dtype=np.uint64)
+            self.seen += shared(prints, classifier.seen_)
         if classifier.baseline_ is not None:
             self._baselines.append(classifier.baseline_.answers(texts))
         self._keep_worst(texts, self._predictions(labels, self._logits[-1]))
         self._count += len(texts)
+
+    @property
+    def unknown_token_share(self) -> float | None:
+        """The share of tokens that are not in the vocabulary, where there are any."""
+        tokens = sum(int(lengths.sum()) for lengths in self._lengths)
+        return self._unknown_tokens / tokens if tokens else None
 
     def score(self) -> Evaluation:
         """Turn all answers into scores."""

@@ -6,6 +6,7 @@
       weights.safetensors  the network
       card.md              what it was trained on, how it scored, how to load it
       baseline.*           TF-IDF with logistic regression, to compare with (optional)
+      seen.safetensors     a fingerprint of each training text, to know it again (optional)
 
 A folder is written under a temporary name and renamed, so that there is a whole one or none.
 """
@@ -20,7 +21,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
+import numpy as np
+from numpy.typing import NDArray
 from safetensors import SafetensorError
+from safetensors.numpy import load_file as load_arrays
+from safetensors.numpy import save_file as save_arrays
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
@@ -41,7 +46,8 @@ __all__ = ["FORMAT", "Saved", "Settings", "read_folder", "require_free", "write_
 
 FORMAT = 1
 _NEEDED = ("config.json", "vocab.txt", "weights.safetensors")
-_PARTS = (*_NEEDED, "card.md", *BASELINE_FILES)
+_SEEN = "seen.safetensors"
+_PARTS = (*_NEEDED, "card.md", _SEEN, *BASELINE_FILES)
 
 
 @dataclass(frozen=True)
@@ -66,6 +72,7 @@ class Saved:
     history: History | None = None
     facts: Mapping[str, Plain] = field(default_factory=dict)
     baseline: TfidfBaseline | None = None
+    seen: NDArray[np.uint64] | None = None  # fingerprints of the training texts
 
 
 def require_free(folder: Path) -> None:
@@ -141,6 +148,7 @@ def _read_parts(folder: Path, about: Mapping[str, object], network: type[ModelCo
         history=None if history is None else History.from_json(json.dumps(history)),
         facts=_settings(about, "facts"),
         baseline=TfidfBaseline.load(folder),
+        seen=load_arrays(folder / _SEEN)["fingerprints"] if (folder / _SEEN).exists() else None,
     )
 
 
@@ -178,6 +186,8 @@ def _write_parts(folder: Path, saved: Saved) -> None:
     )
     if saved.baseline is not None:
         saved.baseline.save(folder)
+    if saved.seen is not None:
+        save_arrays({"fingerprints": saved.seen}, folder / _SEEN)
     (folder / "card.md").write_text(card(about), encoding="utf-8", errors="backslashreplace")
     for path in folder.iterdir():
         # The writer of safetensors lets one user alone read its files; others follow the umask.

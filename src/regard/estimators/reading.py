@@ -19,9 +19,9 @@ from ..models.base import Model
 from ..text.document import Tokens
 from ..text.encode import Encoded, encode
 from ..text.tokenize import TextConfig
-from ..text.vocab import Vocab
+from ..text.vocab import UNKNOWN, Vocab
 
-__all__ = ["Read", "TextReader", "chunks"]
+__all__ = ["Answered", "Read", "TextReader", "chunks"]
 
 T = TypeVar("T")
 CHUNK = 1024  # texts that are tokenised and sorted by length together
@@ -35,6 +35,15 @@ class Read:
     places: tuple[int, ...]
     batch: Batch
     complete: tuple[Tokens, ...]  # before any cap
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answered:
+    """What a model says of texts, in their order, and what it could read of them."""
+
+    logits: Tensor  # (texts, classes)
+    lengths: NDArray[np.int64]  # (texts,), tokens in each before any cap
+    unknown: int  # tokens that are not in the vocabulary
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,20 +66,21 @@ class TextReader:
             batch = replace(batch, texts=tuple(left[place] for place in places))
             yield Read(places, batch, tuple(whole[place] for place in places))
 
-    def logits(self, model: Model, texts: Sequence[str]) -> tuple[Tensor, NDArray[np.int64]]:
-        """Return the logits, (texts, classes), and how many tokens each text has."""
+    def answer(self, model: Model, texts: Sequence[str]) -> Answered:
+        """Let the model answer the texts, in batches of similar lengths."""
         model.eval()
         complete = encode(texts, self.vocab, self.text)
         kept = self._capped(complete)
+        unknown = int((complete.ids == UNKNOWN).sum())
         order = list(_budgeted(kept))
         if not order:
-            return torch.zeros(0, 0), complete.lengths
+            return Answered(torch.zeros(0, 0), complete.lengths, unknown)
         with torch.inference_mode():
             parts = [model(gather(kept, places).to(self.device)).logits for places in order]
         gathered = torch.cat(parts).float().cpu()
         ordered = torch.empty_like(gathered)
         ordered[torch.from_numpy(np.concatenate(order))] = gathered
-        return ordered, complete.lengths
+        return Answered(ordered, complete.lengths, unknown)
 
     def _capped(self, encoded: Encoded) -> Encoded:
         caps = Caps(self.text.max_sentences, self.text.max_words)

@@ -22,6 +22,9 @@ __all__ = ["explain"]
 CANDIDATES = 100
 """How many sentences of a document are tried: those that by themselves move it most."""
 
+RANDOM_SETS = 50
+SEED = 0
+
 
 def explain(answers: Answers) -> list[Explanation]:
     """Return an explanation of each document: what to take away to change the decision.
@@ -99,7 +102,15 @@ class _Search:
             probability=float(likely[0, self._number]),
             flips=self._flips(likely),
             label=label,
+            random_flips=self._random_flips(len(removed)),
         )
+
+    def _random_flips(self, size: int) -> float:
+        """The share of random sets of so many sentences without which the decision flips."""
+        draw = np.random.default_rng(SEED)
+        sets = [draw.permutation(self._eraser.sentence_count)[:size] for _ in range(RANDOM_SETS)]
+        decided = self._answers.decided(self._likely([one.tolist() for one in sets]), self._number)
+        return float((decided != self._held).double().mean())
 
     def _candidates(self) -> list[int]:
         likely = self._answers.likely(self._eraser.without_each_sentence())

@@ -23,7 +23,7 @@ Mask = NDArray[np.bool_]
 """Which pieces each version of a document keeps, (versions, pieces)."""
 
 T = TypeVar("T", bound=np.generic)
-BATCH_ITEMS = 1 << 16  # words and sentences that are read at once; bounds the memory
+BATCH_ITEMS = 1 << 15  # words and sentences that are read at once, so that caches hold them
 MASK_SIZE = 1 << 22  # the most cells of a mask that is made here
 
 
@@ -91,8 +91,7 @@ class Eraser:
         if self._keeper is None or self._policy.replacement is not None:
             return self.with_words(kept[:, self.homes])
         numbers = np.where(kept, np.arange(self.sentence_count), -1)
-        # A kept sentence costs a small part of what reading its words would.
-        portions = _portions(np.full(len(kept), self.sentence_count // 4))
+        portions = _portions(np.full(len(kept), self.sentence_count))
         none = self._kept[:0]
         return torch.cat([self._put_together(self._keeper, none, numbers[p]) for p in portions])
 

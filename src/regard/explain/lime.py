@@ -15,7 +15,7 @@ from .erasing import Eraser, Mask, documents
 from .erasure import POLICY
 from .scores import levels
 
-__all__ = ["explain"]
+__all__ = ["explain", "sampled"]
 
 SAMPLES = 1000
 KERNEL_WIDTH = 0.25  # of the distance, one minus the cosine: that of the authors' code for texts
@@ -27,7 +27,7 @@ def explain(answers: Answers, samples: int = SAMPLES) -> list[Explanation]:
     found = []
     for place, ids in enumerate(documents(answers.batch)):
         eraser = Eraser(answers.model, ids, POLICY)
-        kept = _samples(eraser.word_count, samples)
+        kept = sampled(eraser.word_count, samples)
         likely = answers.likely(eraser.reread(kept)).numpy()  # (samples, classes)
         decisions = []
         for number in answers.chosen[place]:
@@ -38,8 +38,8 @@ def explain(answers: Answers, samples: int = SAMPLES) -> list[Explanation]:
     return explanations(answers, "lime", found, erasure=POLICY)
 
 
-def _samples(word_count: int, count: int) -> Mask:
-    """The whole document first, then versions without a random number of random words."""
+def sampled(word_count: int, count: int) -> Mask:
+    """Draw versions: the whole document, then many without a random number of random words."""
     draw = np.random.default_rng(SEED)
     kept = np.ones((count, word_count), dtype=bool)
     for row in kept[1:] if word_count else ():

@@ -33,11 +33,11 @@ def with_receipts(
     found = []
     for inquiry, explanation in zip(inquiries(answers, policy), explanations, strict=True):
         decisions = tuple(
-            replace(decision, receipt=inquiry.receipt(decision))
+            # A counterfactual ranks nothing: what it says was measured when it was found.
+            decision if decision.change else replace(decision, receipt=inquiry.receipt(decision))
             for decision in explanation.decisions
         )
-        erasure = explanation.erasure or policy
-        found.append(replace(explanation, decisions=decisions, erasure=erasure))
+        found.append(replace(explanation, decisions=decisions))
     return found
 
 

@@ -141,12 +141,12 @@ class _AttendContext(torch.autograd.Function):
         values_gradient, _ = _gradients(pooling, weights, vectors_gradient, weights_gradient)
         job = _scoring(pooling, ContextAttention(matrix, bias, query))
         size, rows = values.shape[1], sum_rows(values.shape[1])
-        sums = torch.zeros(ctx.layout.share_count, rows + 2, job.attention_step)
+        shares = ctx.layout.share_count
+        sums = torch.empty(shares, rows + 2, job.attention_step)
         job.fill(mixed=mixed, matrix_back=padded_rows(matrix), size_step=padded(size), sums=sums)
         _run("pool_context_back", job, pooling)
+        required_library().call("add_shares", sums.data_ptr(), shares, sums[0].numel())
         total = sums[0, :, : job.attention_size]
-        for share in sums[1:, :, : job.attention_size]:
-            total += share
         return values_gradient, total[:size].t().contiguous(), total[rows], total[rows + 1], None
 
 

@@ -94,15 +94,16 @@ def _gradients(
     projected, weights, _ = inputs
     size, hidden_size = plan.gates * plan.hidden_size, plan.hidden_size
     shares, rows = plan.layout.share_count, sum_rows(hidden_size)
-    sums = torch.zeros(plan.directions, shares, rows + 1, job.gate_step)
+    sums = torch.empty(plan.directions, shares, rows + 1, job.gate_step)
     job.fill(gradient=gradient.contiguous(), weights_back=padded_rows(weights))
     job.fill(weights_gradient=sums)
     plan.run("backward", job)
+    projected_gradient = _gathered(plan, job, len(projected))
+    for direction in sums:
+        plan.native.call("add_shares", direction.data_ptr(), shares, direction[0].numel())
     total = sums[:, 0]
-    for share in range(1, shares):
-        total += sums[:, share]
     weights_gradient = total[:, :hidden_size, :size].transpose(1, 2).contiguous()
-    return _gathered(plan, job, len(projected)), weights_gradient, total[:, rows, :size]
+    return projected_gradient, weights_gradient, total[:, rows, :size]
 
 
 def _gathered(plan: Plan, job: Recurrence, distinct: int) -> Tensor:

@@ -61,6 +61,22 @@ int regard_pool_context_back(int64_t level, struct scoring *job)
     return levels[level]->pool_context_back(job);
 }
 
+/* What each thread of a team runs; see Library.run in native.py. */
+void regard_work(struct call *call)
+{
+    const int failure = call->kernel(call->level, call->job);
+    __atomic_fetch_or(&call->failures, failure, __ATOMIC_RELAXED);
+}
+
+/* Add the sums of all shares to those of the first, one after the other. */
+int regard_add_shares(float *sums, int64_t share_count, int64_t size)
+{
+    for (int64_t share = 1; share < share_count; share++)
+        for (int64_t at = 0; at < size; at++)
+            sums[at] += sums[share * size + at];
+    return DONE;
+}
+
 /* A wrong index must become an error in Python, not a read from anywhere. */
 int regard_check_index(const int64_t *index, int64_t item_count, int64_t distinct_count)
 {

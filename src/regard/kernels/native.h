@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define INTERFACE 2
+#define INTERFACE 3
 
 /* How many rows are worked on together: enough to use each weight eight times per load. */
 #define BLOCK_ROWS 8
@@ -55,7 +55,7 @@ struct recurrence {
     const float *gradient;       /* (items, directions * H), of the states */
     const float *weights_back;   /* (directions, G * H, hidden_step) */
     int64_t hidden_step;
-    float *weights_gradient;     /* (directions, shares, H in whole blocks + 1, gate_step), zeros;
+    float *weights_gradient;     /* (directions, shares, H in whole blocks + 1, gate_step);
                                     transposed, and the last row is the gradient of the bias */
     int64_t next_task;           /* the first task nobody has taken yet */
 };
@@ -99,8 +99,8 @@ struct scoring {
     /* Only for the way back. */
     const float *matrix_back; /* (attention_size, size_step) */
     int64_t size_step;
-    float *sums; /* (shares, size in whole blocks + 2, attention_step), zeros: the gradient of the
-                    matrix, transposed; then a row for the bias and one for the query */
+    float *sums; /* (shares, size in whole blocks + 2, attention_step): the gradient of the matrix,
+                    transposed; then a row for the bias and one for the query */
     int64_t next_task;
 };
 
@@ -131,7 +131,15 @@ extern const struct level level_scalar, level_base;
 extern const struct level level_avx2, level_avx512;
 #endif
 
-/* Threads of Python run tasks at the same time, so taking one must be atomic. */
+/* A kernel at a level, as a thread of OpenMP is told to run it. */
+struct call {
+    int (*kernel)(int64_t level, void *job);
+    int64_t level;
+    void *job;
+    int64_t failures; /* the results of all threads, joined by or */
+};
+
+/* Threads take tasks at the same time. */
 static inline int64_t take_task(int64_t *next_task)
 {
     return __atomic_fetch_add(next_task, 1, __ATOMIC_RELAXED);

@@ -5,7 +5,9 @@ from __future__ import annotations
 import ctypes
 import functools
 import importlib.machinery
+import multiprocessing
 import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -14,8 +16,9 @@ __all__ = ["SWITCH", "Library", "library", "required_library", "why_absent"]
 SWITCH = "REGARD_KERNELS"
 """The environment variable that turns the kernels off (``0``) or names the best level to use."""
 
-_INTERFACE = 2  # must equal INTERFACE in native.h
+_INTERFACE = 3  # must equal INTERFACE in native.h
 _OUT_OF_MEMORY = 1
+_HOME = os.getpid()
 
 _number, _pointer = ctypes.c_int64, ctypes.c_void_p
 # Arguments must be declared: ctypes would pass undeclared addresses as 32 bits.
@@ -25,6 +28,7 @@ _HELPERS = {
     "level_name": (_number,),
     "level_width": (_number,),
     "level_works": (_number,),
+    "add_shares": (_pointer, _number, _number),
     "check_index": (_pointer, _number, _number),
     "group_items": (_pointer, _number, _number, _pointer, _pointer),
 }
@@ -79,22 +83,38 @@ class Library:
 
     def run(self, name: str, job: ctypes.Structure, *, level: int, threads: int) -> None:
         """Do all tasks of a job, together with ``threads - 1`` others."""
-        others = [
-            _pool(os.getpid(), threads - 1).submit(self._work, name, level, job)
-            for _ in range(threads - 1)
-        ]
+        if threads == 1:
+            failures = self._work(name, level, job)
+        elif team := _team():
+            kernel = ctypes.cast(getattr(self._functions, f"regard_{name}"), _pointer)
+            call = _Call(kernel, level, ctypes.addressof(job), 0)
+            team(ctypes.cast(self._functions.regard_work, _pointer), ctypes.byref(call), threads, 0)
+            failures = call.failures
+        else:
+            failures = self._run_in_pool(name, level, job, threads)
+        if failures == _OUT_OF_MEMORY:
+            raise MemoryError(f"no memory for the buffers of the native kernel {name!r}")
+
+    def _run_in_pool(self, name: str, level: int, job: ctypes.Structure, threads: int) -> int:
+        # The job itself is handed on, not its address: should the thread that waits be
+        # interrupted, the memory must outlive those who still work.
+        pool = _pool(os.getpid(), threads - 1)
+        others = [pool.submit(self._work, name, level, job) for _ in range(threads - 1)]
         failures = self._work(name, level, job)
         for other in others:
             # Tasks are taken by whoever comes first: one who has not started finds none left.
             if not other.cancel():
                 failures |= other.result()
-        if failures == _OUT_OF_MEMORY:
-            raise MemoryError(f"no memory for the buffers of the native kernel {name!r}")
+        return failures
 
     def _work(self, name: str, level: int, job: ctypes.Structure) -> int:
-        # The job itself is handed on, not its address: should the thread that waits be
-        # interrupted, the memory must outlive those who still work.
         return getattr(self._functions, f"regard_{name}")(level, ctypes.byref(job))
+
+
+class _Call(ctypes.Structure):
+    """A kernel at a level, as ``struct call`` in native.h."""
+
+    _fields_ = [("kernel", _pointer), ("level", _number), ("job", _pointer), ("failures", _number)]
 
 
 def library() -> Library | None:
@@ -126,6 +146,30 @@ def _load() -> tuple[Library | None, str]:
             except (OSError, AttributeError) as error:
                 reason = f"not loaded: {error}"
     return None, reason
+
+
+def _team() -> Callable[..., None] | None:
+    """Return what runs a function on torch's own threads, where torch has such threads.
+
+    After each operation they stay awake for milliseconds, waiting for the next: threads of our
+    own would have to share the cores with them. OpenMP's threads do not survive a fork, and
+    whoever calls on them in a child waits forever, so there we use our own.
+    """
+    if os.getpid() != _HOME or multiprocessing.parent_process() is not None:
+        return None
+    return _openmp()
+
+
+@functools.cache
+def _openmp() -> Callable[..., None] | None:
+    try:
+        loaded = ctypes.CDLL("libgomp.so.1", mode=os.RTLD_NOLOAD)
+    except (OSError, AttributeError):  # torch has another runtime, or the system has no such mode
+        return None
+    parallel = loaded.GOMP_parallel
+    parallel.argtypes = (_pointer, _pointer, ctypes.c_uint, ctypes.c_uint)
+    parallel.restype = None
+    return parallel
 
 
 @functools.cache

@@ -301,8 +301,10 @@ static int run_shares(struct recurrence *job, int backward)
         const int64_t share = task / job->direction_count;
         pass.direction = task % job->direction_count;
         float *total = job->weights_gradient;
-        if (backward)
+        if (backward) {
             total += (pass.direction * layout->share_count + share) * sum_size(job);
+            memset(total, 0, sizeof(float) * sum_size(job));
+        }
         for (int64_t n = layout->shares[share]; n < layout->shares[share + 1]; n++) {
             pass.block = make_block(layout, n);
             if (backward)

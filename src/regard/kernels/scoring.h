@@ -159,6 +159,7 @@ static void share_back(const struct scoring *job, int64_t share, struct chunk *c
 {
     const struct layout *layout = &job->pooling.layout;
     float *total = job->sums + share * scoring_sum_size(job);
+    memset(total, 0, sizeof(float) * scoring_sum_size(job));
     pool_share_back(&job->pooling, share);
     const int64_t end = layout->starts[layout->shares[share + 1]];
     chunk->first = layout->starts[layout->shares[share]];

@@ -40,6 +40,7 @@ class Memory:
     values: Tensor  # (sources, longest, size)
     keys: Tensor  # (sources, longest, key size)
     lengths: Tensor  # (sources,)
+    absent: Tensor  # (sources, 1, longest), whether a place is beyond the end of its source
 
     def __len__(self) -> int:
         """How many sources there are."""
@@ -51,13 +52,16 @@ class Memory:
             self.values.index_select(0, sources),
             self.keys.index_select(0, sources),
             self.lengths.index_select(0, sources),
+            self.absent.index_select(0, sources),
         )
 
     def first(self, count: int) -> Memory:
         """The memory of the first sources."""
         if count == len(self):
             return self
-        return Memory(self.values[:count], self.keys[:count], self.lengths[:count])
+        return Memory(
+            self.values[:count], self.keys[:count], self.lengths[:count], self.absent[:count]
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,27 +97,33 @@ class CrossAttention(nn.Module):
 
     def prepare(self, items: Ragged) -> Memory:
         """Do to the items, one row a source, what is done once for all questions."""
-        return Memory(pad(items), pad(self.score.prepare(items)), items.lengths)
+        values = pad(items)
+        places = torch.arange(values.shape[1], device=values.device)
+        absent = places >= items.lengths[:, None, None]
+        return Memory(values, pad(self.score.prepare(items)), items.lengths, absent)
 
     def forward(self, queries: Tensor, memory: Memory, steps: Tensor) -> Attended:
         """Ask questions, (sources, questions, query size), at the given steps, (questions,)."""
         scores = self.score.compare_padded(queries, memory.keys)
-        places = torch.arange(memory.keys.shape[1], device=scores.device)
-        lengths = memory.lengths[:, None, None]
-        hidden = places >= lengths  # (sources, 1, longest)
-        reach = self.config.reach
-        if self.config.window == "monotonic":
-            # After the end of a short source a step looks at what the end has.
-            centres = torch.minimum(steps[None, :, None], (lengths - 1).clamp(min=0))
-            hidden = hidden | ((places - centres).abs() > reach)
-        elif self.config.window == "predictive":
-            apart = places - lengths * self.place(queries)
-            hidden = hidden | (apart.abs() > reach)
-            scores = scores - apart.square() / (2 * (reach / 2) ** 2)
+        hidden = memory.absent
+        if self.config.window != "global":
+            far, outside = self._window(queries, memory, steps)
+            scores, hidden = scores - far, hidden | outside
         # Not minus infinity: the row of an empty source has nothing else, and must not be nothing.
         scores = scores.masked_fill(hidden, torch.finfo(scores.dtype).min)
         weights = torch.softmax(scores, -1)
         return Attended(weights.to(memory.values.dtype) @ memory.values, weights)
+
+    def _window(self, queries: Tensor, memory: Memory, steps: Tensor) -> tuple[Tensor, Tensor]:
+        """How much being far off costs each place, and which places are not seen at all."""
+        lengths, reach = memory.lengths[:, None, None], self.config.reach
+        places = torch.arange(memory.keys.shape[1], device=queries.device)
+        if self.config.window == "monotonic":
+            # After the end of a short source a step looks at what the end has.
+            centres = torch.minimum(steps[None, :, None], (lengths - 1).clamp(min=0))
+            return queries.new_zeros(()), (places - centres).abs() > reach
+        apart = places - lengths * self.place(queries)
+        return apart.square() / (2 * (reach / 2) ** 2), apart.abs() > reach
 
 
 def weight_rows(weights: Tensor, lengths: Tensor) -> Ragged:

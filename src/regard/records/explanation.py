@@ -36,6 +36,7 @@ class Change:
     probability: float  # of the label that was decided on, without them
     flips: bool  # whether the decision is then another
     label: ClassName | None = None  # the likeliest label without them; None for multi-label data
+    random_flips: float = 0.0  # the share of random sets of as many sentences that flip it too
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ class Explanation:
     unknown: tuple[Span, ...] = ()  # words that are not in the vocabulary
     unread: tuple[Span, ...] = ()  # what a cap kept from the model
     true_labels: tuple[ClassName, ...] | None = None  # None: not known
-    erasure: str | None = None  # how pieces were taken away, where the method or the receipt did so
+    erasure: str | None = None  # how the method took pieces away, where it did
 
     def __post_init__(self) -> None:
         if not isinstance(self.source, str) or not self.decisions:

@@ -70,7 +70,7 @@ class ReadCounts:
 
     def describe(self) -> list[str]:
         """Return the counts as lines for a terminal."""
-        lines = [f"{self.file}: {self.rows:,} rows read"]
+        lines = [f"{self.file}: {self.rows:,} {'row' if self.rows == 1 else 'rows'} read"]
         if self.skipped:
             reasons = ", ".join(f"{count:,} {fault}" for fault, count in self.skipped)
             lines.append(f"  {self.skipped_rows:,} skipped: {reasons}")

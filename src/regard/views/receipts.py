@@ -38,6 +38,7 @@ def spoken(decision: Decision) -> list[str]:
     if receipt is None:
         return []
     lines = [_told(curve, receipt.bins, decision.probability) for curve in receipt.curves]
+    lines = [line.replace(" %", "\u00a0%") for line in lines]
     return lines or ["There was nothing in this text to take away."]
 
 
@@ -97,8 +98,8 @@ def _drawn(curve: Curve, bins: tuple[float, ...], decision: Decision) -> str:
     title = f"Probability of {decision.label} without {noun}"
     described = "; ".join(note for line in lines for note in line.notes)
     caption = (
-        f'<figcaption>without <i class="rg-in-{curve.level}"></i>the heaviest {noun}, '
-        f'<i class="rg-in-random"></i>random {noun}</figcaption>'
+        f'<figcaption><i class="rg-in-{curve.level}"></i>heaviest {noun} gone '
+        "<i></i>random ones</figcaption>"
     )
     svg = draw_lines(frame, lines, title=title, description=described)
     return f"<figure>{caption}{svg}</figure>"

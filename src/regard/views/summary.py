@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..records.explanation import Decision, Explanation
 from ..records.weights import Weights, pieces_holding_half, summed_by
-from .scale import chance
+from .scale import chance, percent
 
 __all__ = [
     "Heavy",
@@ -85,7 +85,10 @@ def told(decision: Decision) -> str:
     if not change.flips:
         return f"No sentences were found that decide: without {pieces} marked, from {moved}."
     answer = "is another" if change.label is None else f"is {change.label}"
-    return f"Without {pieces} marked here the answer {answer}: from {moved}."
+    return (
+        f"Without {pieces} marked here the answer {answer}: from {moved}. "
+        f"Of random sets of as many sentences, {percent(change.random_flips)} do the same."
+    )
 
 
 def question(decision: Decision) -> str:
@@ -138,4 +141,4 @@ def is_right(explanation: Explanation, decision: Decision) -> bool | None:
 def method_name(explanation: Explanation) -> str:
     """The method, and how pieces were erased where they were."""
     erased = f" ({explanation.erasure})" if explanation.erasure else ""
-    return explanation.method + erased
+    return explanation.method.replace("_", " ") + erased

@@ -1,0 +1,115 @@
+"""Sequence to sequence: a training step against a plain loop, a beam at once against one by one.
+
+    python benchmarks/seq2seq.py [--threads 2] [--batches 6] [--out results.json]
+
+On English to German pairs of Multi30k. The plain loop, ``plain_seq2seq.py``, is what tutorials
+write in PyTorch and has the same parameters; both get the same batches, grouped by length.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pyarrow.parquet
+import torch
+from plain_seq2seq import PlainSeq2Seq
+
+from regard.data.batches import plan_batches
+from regard.data.pairs import EncodedPairs, PairBatch
+from regard.models.seq2seq import PRESETS, Seq2Seq, Seq2SeqConfig
+from regard.tasks.generate import GenerationConfig, TokenLoss, generate
+from regard.text.unit_kinds import build_units
+from regard.text.units import UnitsConfig
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "multi30k"
+SETTINGS = {
+    "the notes' (dot, no feeding)": PRESETS["notes"],
+    "Luong, general, input feeding": Seq2SeqConfig(score="general"),
+    "Bahdanau, concat": Seq2SeqConfig(decoder="bahdanau", score="concat", attention_size=512),
+    "Luong, small": PRESETS["small"],
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--batches", type=int, default=6)
+    parser.add_argument("--out", type=Path, default=None)
+    options = parser.parse_args()
+    if not DATA.exists():
+        sys.exit(f"{DATA} is not here; this benchmark needs Multi30k")
+    torch.set_num_threads(options.threads)
+    pairs, size = encoded("train")
+    plan = plan_batches(pairs.lengths, batch_size=64, batch_tokens=1 << 30, seed=0, epoch=0)
+    batches = [pairs.batch(part) for part in plan[: options.batches]]
+    results = {}
+    for name, config in SETTINGS.items():
+        torch.manual_seed(0)
+        model = config.build(source_size=size, target_size=size)
+        results[name] = {**training(model, batches), **decoding(model, batches[0])}
+        print(name, json.dumps(results[name]), flush=True)
+    if options.out:
+        record = {"threads": options.threads, "results": results}
+        options.out.write_text(json.dumps(record, indent=2) + "\n")
+
+
+def encoded(part: str) -> tuple[EncodedPairs, int]:
+    """The pairs of a file as ids of one vocabulary of subwords, and how many ids there are."""
+    table = pyarrow.parquet.read_table(DATA / f"{part}.parquet", columns=["en", "de"])
+    english, german = (table[name].to_pylist() for name in ("en", "de"))
+    units = build_units([*english, *german], UnitsConfig("subwords", size=8000))
+    sides = [[pieces.ids for pieces in units.encode(side)] for side in (english, german)]
+    return EncodedPairs(*sides), len(units)
+
+
+def training(model: Seq2Seq, batches: Sequence[PairBatch]) -> dict[str, float]:
+    """Milliseconds of a forward and backward pass, ours and plain, and how many times as many."""
+    plain, loss = PlainSeq2Seq(model), TokenLoss()
+    ours = times(model, batches, lambda batch: loss(model, batch).backward())
+    theirs = times(plain, batches, lambda batch: plain.loss(batch).backward())
+    return {"training_ms": ours, "plain_ms": theirs, "training_ratio": round(theirs / ours, 2)}
+
+
+def times(
+    model: torch.nn.Module, batches: Sequence[PairBatch], work: Callable[[PairBatch], object]
+) -> float:
+    """The median over the batches, after one to warm up."""
+    model.train()
+    found = []
+    for batch in [batches[0], *batches]:
+        model.zero_grad()
+        began = time.perf_counter()
+        work(batch)
+        found.append(1000 * (time.perf_counter() - began))
+    return round(statistics.median(found[1:]), 1)
+
+
+def decoding(model: Seq2Seq, batch: PairBatch) -> dict[str, float]:
+    """Seconds to write about a batch with a beam of five, at once and one by one."""
+    # Fresh weights never end: the limit lets every source be written about for 20 steps.
+    config = GenerationConfig("beam", beam=5, longest=20)
+    rows = [row.tolist() for row in batch.source.by_document.rows()]
+    pairs = EncodedPairs(rows, rows)
+    began = time.perf_counter()
+    together = generate(model, pairs.batch(range(len(rows))).source, config)
+    at_once = time.perf_counter() - began
+    began = time.perf_counter()
+    alone = [generate(model, pairs.batch([row]).source, config)[0] for row in range(len(rows))]
+    one_by_one = time.perf_counter() - began
+    same = [a[0].ids.tolist() == b[0].ids.tolist() for a, b in zip(together, alone, strict=True)]
+    return {
+        "beam_s": round(at_once, 2),
+        "one_by_one_s": round(one_by_one, 2),
+        "decoding_ratio": round(one_by_one / at_once, 1),
+        "same": sum(same) / len(same),
+    }
+
+
+if __name__ == "__main__":
+    main()
