@@ -25,6 +25,8 @@ def started(*arguments, module=("regard",)):
         stderr=subprocess.PIPE,
         text=True,
         env=ENVIRONMENT,
+        # A shell in the background ignores Ctrl-C, and its children would too.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 
