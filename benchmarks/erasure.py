@@ -3,10 +3,10 @@
     python benchmarks/erasure.py [--sentences 1000] [--words 21] [--samples 5000]
 
 A HAN of the paper's size with fresh weights (its answers do not matter for time) is asked about a
-document without each of its sentences: through kept sentence vectors; by one prediction from
-ids over all shortened documents, in the batch size that suits it best; and by a LIME-style sampler,
-whose linear fit is not even counted. All three use the same kernels on one core; seconds are those of the CPU, so that other
-work on the machine does not count.
+document without each of its sentences: through kept sentence vectors; by one prediction from ids
+over all shortened documents, in the batch size that suits it best; and by a LIME-style sampler,
+whose linear fit is not even counted. All three use the same kernels on one core. Seconds are
+those of the CPU, so that other work on the machine does not count.
 """
 
 from __future__ import annotations

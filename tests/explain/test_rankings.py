@@ -1,0 +1,68 @@
+"""Bins, ranks and Kendall's tau, against plainer ways."""
+
+import numpy as np
+import pytest
+import torch
+from scipy.stats import kendalltau
+
+from regard.explain.rankings import BINS, erased, kendall, random_ranks, ranks_of, taken
+
+
+def draw(seed=0):
+    return np.random.default_rng(seed)
+
+
+def test_a_bin_is_its_share_rounded_up():
+    assert BINS == (0.01, 0.05, 0.1, 0.2, 0.5)
+    assert taken(0) == [0] * 5
+    assert taken(1) == [1] * 5
+    assert taken(30) == [1, 2, 3, 6, 15]
+    assert taken(100) == [1, 5, 10, 20, 50]
+    assert taken(301) == [4, 16, 31, 61, 151]
+
+
+def test_the_largest_amount_has_rank_zero():
+    assert ranks_of(np.array([0.1, -3.0, 0.7]), draw()).tolist() == [[1, 2, 0]]
+
+
+def test_equal_amounts_are_ranked_at_random():
+    """Even weights must not pass for a preference for the beginning of a text."""
+    rows = np.concatenate([ranks_of(np.zeros(6), draw(seed)) for seed in range(200)])
+    assert all(sorted(row) == list(range(6)) for row in rows.tolist())
+    assert np.abs(rows.mean(0) - 2.5).max() < 0.4
+    assert (ranks_of(np.zeros(6), draw(5)) == ranks_of(np.zeros(6), draw(5))).all()
+
+
+def test_random_ranks_are_permutations():
+    rows = random_ranks(7, 50, draw())
+    assert rows.shape == (50, 7)
+    assert all(sorted(row) == list(range(7)) for row in rows.tolist())
+    assert len({tuple(row) for row in rows.tolist()}) > 45
+
+
+def test_bins_are_taken_away_and_left_alone():
+    """Each version asked for is what the ranking says, piece by piece."""
+    weights = torch.tensor([8.0, 4.0, 2.0, 1.0], dtype=torch.float64)
+    ranks = np.array([[2, 0, 1, 3], [0, 1, 2, 3]])
+    found = erased(ranks, lambda kept: (torch.from_numpy(kept) * weights).sum(1, keepdim=True))
+    for number, row in enumerate(ranks):
+        for place, count in enumerate(taken(4)):
+            top = sum(float(weights[piece]) for piece in range(4) if row[piece] < count)
+            assert float(found.alone[number, place, 0]) == top
+            assert float(found.without[number, place, 0]) == 15 - top
+    gains = (found.alone - found.without)[..., 0].mean(1)
+    assert found.gains(0) == pytest.approx(gains.numpy())
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_tau_is_scipys_with_and_without_ties(seed):
+    numbers = draw(seed)
+    first = numbers.integers(0, 8, 40).astype(float)
+    for second in (numbers.normal(size=40), first**2, -first, numbers.integers(0, 3, 40) * 1.0):
+        assert kendall(first, second) == pytest.approx(kendalltau(first, second).statistic)
+
+
+def test_without_differences_there_is_no_tau():
+    assert kendall(np.ones(4), np.arange(4.0)) is None
+    assert kendall(np.ones(1), np.ones(1)) is None
+    assert kendall(np.zeros(0), np.zeros(0)) is None
