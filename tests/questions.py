@@ -1,4 +1,4 @@
-"""What tests of explanations share: questions put to small models, and one model with known answers."""
+"""What tests of explanations share: questions put to small models, one with known answers."""
 
 from dataclasses import replace
 
@@ -78,7 +78,7 @@ class LinearBag(Model):
 
 
 def bag(values, *, classes=2):
-    """A linear bag in which the words named are worth so much for the second class, others nothing."""
+    """A linear bag in which the words named are worth so much for the second class."""
     table = torch.zeros(len(VOCAB), classes)
     for word, value in values.items():
         table[VOCAB.ids([word])[0], 1] = value
