@@ -1,5 +1,6 @@
 # make demo   train, evaluate and explain on texts this machine already has; writes demo/report.html
 # make test   everything that must hold: format, lint, types, tests
+# make bench  speed and memory against what people use today, written to benchmarks/results
 # Both work on a fresh checkout: the first thing they do is to set up .venv.
 
 PYTHON ?= python3
@@ -17,6 +18,14 @@ test: setup
 
 test-slow: setup
 	$(BIN)/python -m pytest -m slow
+
+# Needs the IMDB reviews in ../shared/data and a quiet machine; about ten minutes.
+bench: setup
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]' -c constraints.txt
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/speed.py
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/memory.py
+	$(BIN)/python benchmarks/threads.py
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/scaling.py
 
 setup: .venv/done
 

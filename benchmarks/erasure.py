@@ -59,8 +59,16 @@ def main() -> None:
     )
     print(f"largest difference of a logit between the first two: {gap:.1e}")
     if options.out:
-        seconds = {"kept": erasing, "prediction": predicting, "lime": sampling, "gap": gap}
-        options.out.write_text(json.dumps(seconds | vars(options) | {"out": None}, indent=2) + "\n")
+        found = {
+            "sentences": options.sentences,
+            "words": options.words,
+            "samples": options.samples,
+            "kept_seconds": erasing,
+            "prediction_seconds": predicting,
+            "lime_seconds": sampling,
+            "largest_difference": gap,
+        }
+        options.out.write_text(json.dumps(found, indent=2) + "\n")
 
 
 def document(sentences: int, words: int) -> Ragged:

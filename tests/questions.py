@@ -1,4 +1,4 @@
-"""What tests of explanations share: questions put to small models, one with known answers."""
+"""What tests of explanations share: questions to small models, and one model with known answers."""
 
 from dataclasses import replace
 

@@ -13,6 +13,7 @@ SETTINGS = {
     "network.word_dropout": 0.0,
     "network.vector_dropout": 0.0,
     "network.state_dropout": 0.0,
+    "network.sentence_dropout": 0.0,
     "training.learning_rate": 0.05,
     "training.batch_size": 16,
     "training.schedule": "constant",

@@ -28,6 +28,7 @@ NAMES = [
     "Tokens",
     "TrainingConfig",
     "TrainingError",
+    "Translator",
     "__version__",
     "tokenize",
 ]

@@ -31,12 +31,15 @@ class ToySource:
 
     def batch(self, indices):
         sentences = [sentence for index in indices for sentence in self.documents[index]]
+        lengths = [len(sentence) for sentence in sentences]
+        counts = [len(self.documents[index]) for index in indices]
+        nothing = np.zeros(0, dtype=np.int64)
         return Batch(
             Ragged(
-                torch.from_numpy(np.concatenate(sentences)),
-                torch.tensor([len(sentence) for sentence in sentences]),
+                torch.from_numpy(np.concatenate([nothing, *sentences])),
+                torch.tensor(lengths, dtype=torch.int64),
             ),
-            torch.tensor([len(self.documents[index]) for index in indices]),
+            torch.tensor(counts, dtype=torch.int64),
             labels=torch.from_numpy(self.labels[indices]),
         )
 

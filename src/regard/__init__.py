@@ -32,6 +32,7 @@ _HOMES = {
     "Tokens": "text.document",
     "TrainingConfig": "training.config",
     "TrainingError": "errors",
+    "Translator": "estimators.translator",
     "tokenize": "text.tokenize",
 }
 
@@ -53,6 +54,7 @@ __all__ = [
     "Tokens",
     "TrainingConfig",
     "TrainingError",
+    "Translator",
     "__version__",
     "tokenize",
 ]
@@ -68,6 +70,7 @@ if TYPE_CHECKING:
         TrainingError,
     )
     from .estimators.classifier import DocumentClassifier
+    from .estimators.translator import Translator
     from .models import CAHANConfig, FlatConfig, HANConfig
     from .records.evaluation import Evaluation
     from .records.explanation import Explanation

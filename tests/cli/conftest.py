@@ -48,7 +48,7 @@ def run(arguments, *, stdin=b""):
     return Ran(ended.value.code or 0, *texts)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def shell():
     """Return a function that runs ``regard`` with arguments."""
     return lambda *arguments, stdin=b"": run(arguments, stdin=stdin)

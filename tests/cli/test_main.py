@@ -12,7 +12,18 @@ import pytest
 import regard
 from regard.cli.main import app
 
-COMMANDS = ["demo", "train", "evaluate", "predict", "explain", "info"]
+COMMANDS = [
+    "demo",
+    "train",
+    "evaluate",
+    "predict",
+    "translate",
+    "explain",
+    "audit",
+    "look",
+    "diff",
+    "info",
+]
 
 
 def process(*arguments, **options):

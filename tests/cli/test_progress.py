@@ -1,4 +1,4 @@
-"""Progress on a terminal; silent elsewhere."""
+"""What a command says while it works."""
 
 import io
 import re
@@ -6,17 +6,7 @@ from contextlib import redirect_stderr
 
 import pytest
 
-from regard import Document
-from regard.cli.progress import TrainingProgress, counted, say
-from regard.estimators.preparing import FitOptions
-from regard.records.history import Epoch
-from reviews import reviews, tiny
-
-EPOCH = Epoch(3, 0.51239, 1e-3, 500, 2.0, 0.4, 0.75, 0.7)
-LINE = (
-    "epoch  3  loss 0.5124  validation loss 0.4000  accuracy 0.7500  macro-F1 0.7000  "
-    "250 documents/s"
-)
+from regard.cli.progress import counted, say
 
 
 class Screen(io.StringIO):
@@ -33,45 +23,10 @@ class Screen(io.StringIO):
 @pytest.fixture(autouse=True)
 def colours(monkeypatch):
     monkeypatch.setenv("TERM", "xterm-256color")
-    monkeypatch.setenv("COLUMNS", "120")
-
-
-def watched(stream, *, quiet=False):
-    """What a real training of two epochs puts on the stream."""
-    documents = [Document(text, label) for text, label in zip(*reviews(60), strict=True)]
-    classifier = tiny(training__epochs=2, training__batch_size=2)
-    with redirect_stderr(stream), TrainingProgress(quiet=quiet) as progress:
-        classifier.fit_documents(documents, options=FitOptions(observers=(progress,)))
-    return stream
-
-
-def test_on_a_terminal_there_is_a_bar_with_loss_score_speed_and_time():
-    """001-20: running loss and accuracy."""
-    shown = watched(Screen()).plain()
-    assert re.search(r"training .*\d+ % epoch 1  loss \d\.\d{3}  [\d,]+ documents/s", shown)
-    assert re.search(r"epoch 2  loss \d\.\d{3}  accuracy \d\.\d{3}  [\d,]+ documents/s", shown)
-    assert re.search(r"documents/s +\d:\d\d:\d\d", shown), "how long is left"
-    assert re.search(r"[\r\n]epoch  1  loss ", shown), "a line stays for each epoch"
-
-
-def test_elsewhere_there_is_a_line_for_each_epoch_and_no_bar():
-    """001-20: in a log or a build no bar is drawn."""
-    written = watched(io.StringIO()).getvalue()
-    lines = written.splitlines()
-    assert len(lines) == 2 and all(re.match(r"epoch  [12]  loss \d", line) for line in lines)
-    assert "\x1b" not in written and "\r" not in written
-
-
-def test_an_epoch_is_one_line():
-    with redirect_stderr(io.StringIO()) as log:
-        TrainingProgress().on_epoch(EPOCH)
-        TrainingProgress().on_epoch(Epoch(1, 0.5, 1e-3, 500, 0.0))
-    assert log.getvalue() == f"{LINE}\nepoch  1  loss 0.5000  0 documents/s\n"
 
 
 @pytest.mark.parametrize("stream", [Screen, io.StringIO])
 def test_quiet_is_silent(stream):
-    assert watched(stream(), quiet=True).getvalue() == ""
     with redirect_stderr(stream()) as written:
         assert list(counted([1, 2], "reading", quiet=True)) == [1, 2]
         say("a word", quiet=True)

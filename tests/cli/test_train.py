@@ -101,6 +101,20 @@ def test_a_file_to_validate_on(shell, project, tmp_path):
     assert facts["data"] == "train.csv, valid.csv"
 
 
+def test_texts_of_the_test_file_are_looked_for_among_the_training_ones(shell, project, tmp_path):
+    """D4: and the file that is tested on is refused as the one that training stops by."""
+    arguments = ["train", project.training, *COLUMNS, *ONE_EPOCH, "--out", tmp_path / "model"]
+    given = rows(80, seed=0)[:3] + rows(6, seed=1)
+    path = write_csv(tmp_path / "test.csv", given)
+    ran = shell(*arguments, "--validation", "0", "--test", path)
+    assert ran.code == 0
+    assert "! 3 of 9 test documents are training documents too" in ran.err
+    assert ran.err.startswith("80 training documents, "), "they are not trained on"
+    refused = shell(*arguments, "--validation", path, "--test", path)
+    assert refused.code == 1
+    assert "--validation and --test are both" in refused.err
+
+
 def test_nothing_held_out_is_said(shell, project, tmp_path):
     arguments = ["train", project.training, *COLUMNS, *ONE_EPOCH, "--validation", "0"]
     ran = shell(*arguments, "--out", tmp_path / "model")

@@ -1,10 +1,12 @@
 """Batches: the way from texts to ids and back."""
 
+import numpy as np
 import pytest
 import torch
 
-from regard.data.batch import collate, tokens_per_document
-from regard.text.tokenize import tokenize
+from regard.data.batch import collate, gather, tokens_per_document
+from regard.text.encode import encode
+from regard.text.tokenize import TextConfig, tokenize
 from regard.text.vocab import UNKNOWN, Vocab
 
 VOCAB = Vocab(["a", "b", ".", "!"])
@@ -52,3 +54,13 @@ def test_a_text_is_never_altered():
 def test_a_text_without_words_is_a_document_of_no_sentences(text):
     batch = collate([tokenize(text)], VOCAB)
     assert batch.sentences.tolist() == [0] and len(batch.ids.values) == 0
+
+
+@pytest.mark.parametrize("places", [[0, 1, 2, 3], [3, 0], [1], [], [2, 2]])
+def test_encoded_texts_give_the_batch_of_their_tokens(places):
+    texts = ["A b! B a.", "", "a c", "b. b"]
+    found = gather(encode(texts, VOCAB, TextConfig()), np.array(places, dtype=np.int64))
+    wanted = collate([tokenize(texts[place]) for place in places], VOCAB)
+    assert torch.equal(found.ids.values, wanted.ids.values)
+    assert torch.equal(found.ids.lengths, wanted.ids.lengths)
+    assert torch.equal(found.sentences, wanted.sentences) and found.texts == ()

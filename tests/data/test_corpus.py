@@ -251,6 +251,18 @@ def test_groups_times_and_fingerprints_are_kept(tmp_path):
     assert corpus.arrays.fingerprints.tolist() == [fingerprint("a")] * 2
 
 
+@pytest.mark.parametrize("config", [EVERY_WORD, TextConfig(max_sentences=2, max_words=3)])
+def test_the_scanner_writes_the_same_files(tmp_path, monkeypatch, config):
+    """Issue 3: also in blocks, and for texts that caps cut."""
+    texts = [text for text in TEXTS for _ in range(400)]
+    labels = [label for label in LABELS for _ in range(400)]
+    build_corpus(documents(texts, labels), tmp_path / "scanned", config)
+    monkeypatch.setenv("REGARD_KERNELS", "0")
+    build_corpus(documents(texts, labels), tmp_path / "plain", config)
+    for path in (tmp_path / "plain").iterdir():
+        assert path.read_bytes() == (tmp_path / "scanned" / path.name).read_bytes(), path.name
+
+
 def test_half_a_corpus_is_not_opened(tmp_path):
     with CorpusWriter(tmp_path, EVERY_WORD) as writer:
         writer.extend(documents())

@@ -2,8 +2,10 @@ import numpy as np
 import pytest
 import torch
 
-from regard.data.pairs import EncodedPairs, collate_sources
-from regard.errors import DataError
+from regard.data.columns import Columns
+from regard.data.pairs import EncodedPairs, Pair, collate_sources, pair_texts, read_pairs
+from regard.data.readers import read_documents
+from regard.errors import ConfigError, DataError
 from regard.text.listed import ListedUnits
 from regard.text.units import END, START, UnitsConfig
 
@@ -65,3 +67,46 @@ def test_texts_to_write_about_keep_their_pieces():
 def test_a_batch_is_moved_whole():
     batch = EncodedPairs([np.array([4])], [np.array([5])]).batch([0]).to("cpu")
     assert batch.source.ids.values.device.type == batch.target.values.device.type == "cpu"
+
+
+def test_a_batch_tells_its_tokens_and_its_numbers():
+    batch = EncodedPairs(SOURCES, TARGETS).batch([0, 1])
+    assert batch.token_count == 3 + 2 + 0 + 3
+    other = EncodedPairs(SOURCES, [[9], [5, 7], []]).batch([0, 1])
+    assert len(batch.tensors) == len(other.tensors)
+    same = [torch.equal(a, b) for a, b in zip(batch.tensors, other.tensors, strict=True)]
+    assert not all(same)
+
+
+def test_pairs_are_read_from_two_columns(tmp_path):
+    path = tmp_path / "pairs.csv"
+    path.write_text("de,id,en\n Ja ,1,Yes\n,2,\nNein,3,No\n")
+    columns = Columns(text="de", label=None, target="en", carry=False)
+    found = list(read_pairs(read_documents(path, columns)))
+    assert found == [Pair(" Ja ", "Yes"), Pair("", ""), Pair("Nein", "No")]
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"text": "de", "target": "fr"}, "no column 'fr'; it has de, en; use --target-column"),
+        ({"text": "fr", "target": "en"}, "no column 'fr'; it has de, en; use --source-column"),
+    ],
+)
+def test_a_missing_column_is_told_with_those_there_are(tmp_path, columns, message):
+    (tmp_path / "pairs.csv").write_text("de,en\nJa,Yes\n")
+    with pytest.raises(DataError, match=message):
+        list(read_pairs(read_documents(tmp_path / "pairs.csv", Columns(label=None, **columns))))
+
+
+def test_a_target_must_be_a_text(tmp_path):
+    (tmp_path / "pairs.jsonl").write_text('{"de": "Ja", "en": 3}\n')
+    columns = Columns(text="de", label=None, target="en")
+    with pytest.raises(DataError, match="the text in column 'en' is int 3, not a string"):
+        list(read_pairs(read_documents(tmp_path / "pairs.jsonl", columns)))
+    with pytest.raises(ConfigError, match="source and target are both in column 'de'"):
+        Columns(text="de", label=None, target="de")
+
+
+def test_python_strings_are_paired():
+    assert pair_texts(iter(["a"]), np.array(["b"])) == [Pair("a", "b")]

@@ -9,7 +9,7 @@ from sklearn.metrics import accuracy_score, f1_score
 from regard import DataError, Document, DocumentClassifier, Evaluation
 from regard.estimators import evaluating
 from regard.text.tokenize import tokenize
-from reviews import reviews, tagged
+from reviews import reviews, tagged, tiny
 
 TEXTS, LABELS = reviews(60, seed=4)
 
@@ -101,3 +101,17 @@ def test_several_labels_are_judged_together(fitted_tags):
     found = fitted_tags.evaluate(documents(texts, [tuple(several) for several in labels]))
     assert found.task == "multi-label"
     assert found.accuracy == pytest.approx(fitted_tags.score(texts, labels))
+
+
+def test_what_caps_take_from_each_class_is_counted(fitted):
+    """000-13: of the documents that are judged, as of those that were trained on."""
+    assert fitted.evaluate(documents()).data.truncation is None, "there are no caps"
+    capped = tiny(text__max_sentences=1, text__max_words=3).fit(*reviews(40))
+    found = capped.evaluate(documents()).data.truncation
+    read = [tokenize(text).per_sentence.tolist() for text in TEXTS]
+    words = sum(map(sum, read))
+    left = sum(min(sentences[0], 3) for sentences in read)
+    assert (found.total.words, found.total.words_dropped) == (words, words - left)
+    assert found.total.sentences_dropped == sum(len(sentences) - 1 for sentences in read)
+    assert [entry.label for entry in found.classes] == ["bad", "good"]
+    assert sum(entry.words_dropped for entry in found.classes) == words - left

@@ -9,7 +9,7 @@ import torch
 
 from regard.errors import ConfigError, DataError, ModelError, TrainingError
 from regard.estimators.fitting import FitData, Run, classification_loss, fit_model
-from regard.estimators.validation import validate
+from regard.estimators.validation import LabelJudge, validate
 from regard.models import MODELS
 from regard.training.batches import PlannedBatches
 from regard.training.checkpoint import Checkpoint
@@ -40,7 +40,8 @@ class Watcher:
 
 def data_for(config, *, source=SOURCE, held_out=HELD_OUT):
     validation = None if held_out is None else PlannedBatches(held_out, config)
-    return FitData(PlannedBatches(source, config), validation, label_count=3)
+    judge = LabelJudge(loss_for(config, source), 3)
+    return FitData(PlannedBatches(source, config), validation, judge)
 
 
 def loss_for(config, source=SOURCE):
@@ -311,8 +312,9 @@ def test_several_labels_are_learned():
     config = dataclasses.replace(CONFIG, epochs=40)
     source = ToySource(60, several=True)
     model = toy_model()
-    data = FitData(PlannedBatches(source, config), PlannedBatches(source, config), 3)
     loss = classification_loss(config, source.labels.sum(0), document_count=60, multilabel=True)
+    batches = PlannedBatches(source, config)
+    data = FitData(batches, batches, LabelJudge(loss, 3))
     history = fit_model(model, data, loss=loss, config=config)
     assert history.epochs[-1].validation_macro_f1 > history.epochs[0].validation_macro_f1
     assert all(math.isfinite(epoch.train_loss) for epoch in history.epochs)

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from regard.estimators.fitting import FitData, Run, classification_loss, fit_model
+from regard.estimators.validation import LabelJudge
 from regard.models import MODELS
 from regard.training.batches import PlannedBatches
 from regard.training.checkpoint import Checkpoint
@@ -26,7 +27,8 @@ def loss_for(config):
 
 
 def fitted(model, config=CONFIG, **run):
-    data = FitData(PlannedBatches(SOURCE, config), PlannedBatches(HELD_OUT, config), 3)
+    judge = LabelJudge(loss_for(config), 3)
+    data = FitData(PlannedBatches(SOURCE, config), PlannedBatches(HELD_OUT, config), judge)
     history = fit_model(model, data, loss=loss_for(config), config=config, run=Run(**run))
     return torch.cat([weight.flatten().cpu() for weight in model.state_dict().values()]), history
 

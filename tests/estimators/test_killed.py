@@ -10,6 +10,7 @@ import torch
 
 import regard
 from regard.estimators.fitting import FitData, Run, classification_loss, fit_model
+from regard.estimators.validation import LabelJudge
 from regard.training.batches import PlannedBatches
 from regard.training.checkpoint import Checkpoint
 from toys import ToySource, plain_config, toy_model
@@ -30,9 +31,10 @@ class Counter:
 def fitted(run):
     model = toy_model(dropout=0.5)
     source, held_out = ToySource(50, seed=1), ToySource(20, seed=2)
-    data = FitData(PlannedBatches(source, CONFIG), PlannedBatches(held_out, CONFIG), 3)
     counts = np.bincount(source.labels)
     loss = classification_loss(CONFIG, counts, document_count=50, multilabel=False)
+    training, validation = PlannedBatches(source, CONFIG), PlannedBatches(held_out, CONFIG)
+    data = FitData(training, validation, LabelJudge(loss, 3))
     history = fit_model(model, data, loss=loss, config=CONFIG, run=run)
     return model, history
 

@@ -4,9 +4,11 @@ import random
 
 import numpy as np
 import pytest
+import torch
 
+from regard.errors import DataError
 from regard.estimators import reading
-from regard.estimators.reading import TextReader, chunks
+from regard.estimators.reading import TextReader, chunks, text_chunks
 from regard.text.tokenize import TextConfig, tokenize
 from reviews import reviews, tiny
 
@@ -70,3 +72,40 @@ def test_caps_cut_what_the_model_reads_and_not_what_is_counted(fitted):
 def test_a_stream_is_cut_into_lists():
     assert list(chunks(iter(range(5)), 2)) == [[0, 1], [2, 3], [4]]
     assert list(chunks([], 2)) == []
+
+
+def test_a_stream_of_texts_is_cut_by_number_and_by_characters(monkeypatch):
+    monkeypatch.setattr(reading, "CHUNK", 3)
+    monkeypatch.setattr(reading, "CHUNK_CHARACTERS", 10)
+    texts = ["a", "b", "c", "d", "e" * 9, "f", "g" * 50, "h"]
+    found = list(text_chunks(iter(texts), len))
+    assert found == [["a", "b", "c"], ["d", "e" * 9], ["f", "g" * 50], ["h"]]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_endless_stream_is_answered_as_it_comes(fitted, monkeypatch, threads):
+    """What is read ahead is bounded, and the answers are those of predict_proba."""
+    monkeypatch.setattr(reading, "CHUNK", 4)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
+    asked = []
+
+    def endless():
+        while True:
+            asked.append(len(asked))
+            yield TEXTS[asked[-1] % len(TEXTS)]
+
+    stream = fitted.stream_proba(endless())
+    found = [next(stream) for _ in range(len(TEXTS))]
+    stream.close()
+    assert len(asked) <= len(TEXTS) + 4 * 4
+    np.testing.assert_array_equal(found, fitted.predict_proba(TEXTS))
+
+
+def test_a_stream_of_what_is_no_text_is_an_error_that_names_the_place(fitted):
+    for wrong in (3, None, b"bytes"):
+        with pytest.raises(DataError, match="texts:2"):
+            fitted.predict_proba(["fine", wrong])
+    with pytest.raises(DataError, match="put it in a list"):
+        fitted.predict_proba("a single text")
+    assert fitted.predict_proba(iter(())).shape == (0, 2)
+    assert list(fitted.stream_proba([])) == []

@@ -18,6 +18,7 @@ def test_every_setting_is_a_parameter():
         "text",
         "validation",
         "device",
+        "progress",
     }
 
 

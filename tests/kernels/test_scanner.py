@@ -9,6 +9,7 @@ import pytest
 
 from native_cases import needs_native
 from odd_texts import dense_text, lined_text, random_text
+from regard.errors import DataError
 from regard.kernels import describe, scanner, scanner_jobs
 from regard.text.scanning import scanner_for
 from regard.text.tokenize import TextConfig, tokenize, tokenize_many
@@ -90,6 +91,21 @@ def test_very_many_empty_texts_and_none_at_all_are_legal():
     assert not found.lengths.any() and found.spans.shape == (0, 2)
     found = scanner_for(TextConfig()).scan([])
     assert found.lengths.shape == (0,) and found.sentence_lengths.shape == (0,)
+
+
+@needs_native
+def test_what_is_no_text_is_an_error_and_no_crash(monkeypatch):
+    class Odd(str):
+        def __len__(self):
+            return 1_000_000
+
+    with pytest.raises(TypeError, match="no plain str"):
+        tokenize_many([Odd("short")])
+    with pytest.raises(TypeError):
+        tokenize_many(["text", b"bytes"])
+    monkeypatch.setattr(scanner, "_LONGEST", 10)
+    with pytest.raises(DataError, match="a text has 11 characters; at most 10 can be read"):
+        tokenize_many(["x" * 10, "x" * 11])
 
 
 @needs_native

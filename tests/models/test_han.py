@@ -55,7 +55,7 @@ class PaddedHAN(nn.Module):
 @pytest.mark.parametrize("cell", ["rnn", "gru", "lstm"])
 def test_it_equals_an_independent_padded_and_masked_network(cell):
     """000-04, 001-12: logits, both weights and all gradients."""
-    model = built(HANConfig(**SMALL, cell=cell, sentence_hidden_size=4))
+    model = built(HANConfig(**SMALL, cell=cell, sentence_hidden_size=4, weighing="states"))
     output = model(batch_of(DOCUMENTS))
     logits, words, sentences = PaddedHAN(model, cell)(DOCUMENTS)
     torch.testing.assert_close(output.logits, logits, atol=1e-5, rtol=1e-5)
@@ -124,7 +124,7 @@ def test_the_glass_box_adds_up_words():
 
 def test_each_level_has_the_size_it_was_given():
     """000-06."""
-    model = built(HANConfig(**SMALL, sentence_hidden_size=7))
+    model = built(HANConfig(**SMALL, sentence_hidden_size=7, weighing="states"))
     assert model.maker.output_size == 2 * SMALL["hidden_size"]
     assert model.sentences.output_size == 14
     assert model.classify.out_features == LABEL_COUNT

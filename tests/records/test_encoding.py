@@ -61,3 +61,31 @@ def test_what_is_no_such_record_is_said(text, word):
 def test_numbers_that_json_cannot_hold_are_an_error():
     with pytest.raises(ValueError, match="JSON"):
         encode(Point(float("nan")))
+
+
+@dataclass(frozen=True)
+class Rows:
+    spans: tuple[tuple[int, int], ...] = ()
+    values: tuple[float, ...] = ()
+    mixed: tuple[str | int, ...] = ()
+
+
+def test_many_numbers_are_written_and_read_as_a_step_for_each_would():
+    rows = Rows(((0, 1), (2, 5)), (0.1, 2.0, -0.0, 1e-300), ("a", 1))
+    plain = {"spans": [[0, 1], [2, 5]], "values": [0.1, 2.0, -0.0, 1e-300], "mixed": ["a", 1]}
+    assert encode(rows) == json.dumps(plain)
+    back = decode(Rows, encode(rows))
+    assert back == rows and all(type(span) is tuple for span in back.spans)
+    whole = decode(Rows, '{"values": [1, 2.5]}')
+    assert [type(value) for value in whole.values] == [float, float]
+
+
+@pytest.mark.parametrize("spans", ["[[0, 1], [2]]", "[[0, 1, 2]]", "[1, 2]"])
+def test_rows_that_do_not_fit_are_said(spans):
+    with pytest.raises(DataError):
+        decode(Rows, f'{{"spans": {spans}}}')
+
+
+def test_a_number_that_json_cannot_hold_is_found_among_many():
+    with pytest.raises(ValueError, match="JSON"):
+        encode(Rows(values=(1.0, float("inf"))))

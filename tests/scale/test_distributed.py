@@ -14,6 +14,7 @@ from safetensors.torch import load_file, save_file
 import regard
 from regard.errors import ConfigError
 from regard.estimators.fitting import FitData, Run, classification_loss, fit_model
+from regard.estimators.validation import LabelJudge
 from regard.scale.distributed import join_team, own_device, process_count
 from regard.tasks.classify import ClassificationLoss
 from regard.training.batches import PlannedBatches
@@ -44,9 +45,10 @@ class Stopper:
 
 def fitted(team, *, several=False, checkpoint=None, observers=()):
     source, held_out = (ToySource(n, seed=n, several=several) for n in (13, 5))
-    data = FitData(PlannedBatches(source, CONFIG), PlannedBatches(held_out, CONFIG), 3)
     counts = source.labels.sum(0) if several else np.bincount(source.labels, minlength=3)
     loss = classification_loss(CONFIG, counts, document_count=13, multilabel=several)
+    training, validation = PlannedBatches(source, CONFIG), PlannedBatches(held_out, CONFIG)
+    data = FitData(training, validation, LabelJudge(loss, 3))
     # Each process begins with weights of its own: the team must agree on the first one's.
     model = toy_model(penalty=0.3, seed=team.rank)
     run = Run(team=team, checkpoint=checkpoint, observers=observers)
@@ -140,11 +142,11 @@ def _draw_dropout(team):
     """What each process drops of the same ones."""
     seen = []
 
-    def loss(model, batch):
+    def loss(model, batch, progress):
         seen.append(torch.dropout(torch.ones(64), 0.5, True).tolist())
         return ClassificationLoss()(model, batch)
 
-    team.share_loss(loss)(toy_model(), ToySource(2).batch([0, 1]))
+    team.share_loss(loss)(toy_model(), ToySource(2).batch([0, 1]), 0.0)
     return seen
 
 

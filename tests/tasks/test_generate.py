@@ -9,6 +9,7 @@ from regard.models.base import Output
 from regard.models.seq2seq import Seq2SeqConfig
 from regard.tasks.generate import GenerationConfig, TokenLoss, generate
 from regard.text.units import END, START
+from regard.text.vocab import PADDING
 
 VOCAB = 9
 
@@ -70,6 +71,15 @@ class TestLoss:
 
 class TestGenerating:
     @pytest.mark.parametrize("method", ["greedy", "beam", "sample"])
+    def test_start_and_padding_are_never_written(self, method):
+        model, batch = built(), pairs().batch(range(6))
+        with torch.no_grad():
+            model.decoder.output.bias[[PADDING, START]] = 50
+        found = generate(model, batch.source, GenerationConfig(method))
+        ids = torch.cat([one.ids for hypotheses in found for one in hypotheses])
+        assert not set(ids.tolist()) & {PADDING, START}
+
+    @pytest.mark.parametrize("method", ["greedy", "beam", "sample"])
     def test_gives_every_source_something(self, method):
         batch = pairs().batch(range(6))
         found = generate(built(), batch.source, GenerationConfig(method))
@@ -108,7 +118,9 @@ class TestGenerating:
         sources = [row.tolist() for row in batch.source.by_document.rows()]
         written = [one.ids[: len(one.ids) - one.ended].tolist() for [one] in found]
         again = EncodedPairs(sources, written).batch(range(6))
-        logs = torch.log_softmax(model(again).logits, 1)
+        logits = model(again).logits
+        logits[:, [PADDING, START]] = -torch.inf  # they are never written
+        logs = torch.log_softmax(logits, 1)
         chosen = logs.gather(1, again.target.values[:, None]).squeeze(1)
         for [one], row in zip(found, chosen.split(again.target.host_lengths), strict=True):
             total = row[: len(one.ids)].sum().item()

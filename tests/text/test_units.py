@@ -9,7 +9,7 @@ import pytest
 from regard.config import to_dict
 from regard.errors import ConfigError, ModelError
 from regard.text.unit_kinds import build_units, load_units, save_units
-from regard.text.units import END, KINDS, START, UnitsConfig
+from regard.text.units import END, KINDS, START, UnitsConfig, spelled
 from regard.text.vocab import PADDING, UNKNOWN
 
 pytest.importorskip("tokenizers")
@@ -43,6 +43,22 @@ class TestEveryKind:
         made = units(kind)
         for text, pieces in zip(TEXTS, made.encode(TEXTS), strict=True):
             assert made.decode(pieces.ids) == text
+
+    @pytest.mark.parametrize("text", [*TEXTS[:5], *ODD])
+    def test_what_is_spelled_says_where_each_piece_stands(self, kind, text):
+        made = units(kind)
+        ids = made.encode([text])[0].ids.tolist()
+        found = spelled(made, ids)
+        assert found.text == made.decode(ids) and len(found.spans) == len(ids)
+        written = "".join(found.text[start:end] for start, end in found.spans)
+        assert written == "".join(found.text.split())
+
+    def test_ends_have_no_place(self, kind):
+        made = units(kind)
+        ids = [START, *made.encode(TEXTS[:1])[0].ids.tolist(), END]
+        spans = spelled(made, ids).spans.tolist()
+        assert spans[0] == [0, 0] and spans[-1] == [len(TEXTS[0])] * 2
+        assert len(spelled(made, []).spans) == 0
 
     def test_ends_are_passed_over(self, kind):
         made = units(kind)

@@ -1,7 +1,11 @@
 import pytest
+import torch
 
+from regard.data.pairs import EncodedPairs
 from regard.errors import ConfigError
-from regard.training.forcing import FORCINGS, ForcingConfig, forcing_ratio
+from regard.models.base import Output
+from regard.tasks.generate import TokenLoss
+from regard.training.forcing import FORCINGS, ForcedLoss, ForcingConfig, forcing_ratio
 
 
 @pytest.mark.parametrize("schedule", FORCINGS)
@@ -45,3 +49,24 @@ def test_before_the_start_and_after_the_end_nothing_changes():
 def test_wrong_settings_are_refused(wrong, message):
     with pytest.raises(ConfigError, match=message):
         ForcingConfig(**wrong)
+
+
+class Spy:
+    """Keeps how often each step was to be told the true token."""
+
+    def __init__(self):
+        self.told = []
+
+    def __call__(self, batch, forcing):
+        self.told.append(forcing)
+        return Output(torch.zeros(batch.target.values.shape[0], 9))
+
+
+def test_the_loss_follows_the_schedule():
+    """002-09, 002-10: all at the start of the training, none at its end."""
+    spy, batch = Spy(), EncodedPairs([[5]], [[6, 7]]).batch([0])
+    loss = ForcedLoss(TokenLoss(), ForcingConfig("linear", start=1.0, end=0.0))
+    costs = [loss(spy, batch, progress) for progress in (0.0, 0.25, 1.0)]
+    assert spy.told == pytest.approx([1.0, 0.75, 0.0])
+    assert float(costs[0].weight) == 3  # two tokens and the end
+    assert loss.to(torch.device("cpu")) is loss

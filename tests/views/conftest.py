@@ -1,9 +1,13 @@
-"""Explanations made by hand, for tests of the views: no model, weights drawn from a seed."""
+"""Explanations made by hand, for tests of the views: no model, weights drawn from a seed.
+
+And a real browser to look at pages with; tests are skipped where there is none.
+"""
 
 import math
 import random
 import re
-from collections.abc import Callable, Sequence
+import shutil
+from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
@@ -70,3 +74,50 @@ def explain() -> Explain:
         )
 
     return made
+
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[object]:
+    sync_api = pytest.importorskip("playwright.sync_api", reason="needs the package playwright")
+    program = next(
+        filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])), None
+    )
+    if program is None:
+        pytest.skip("no chromium on this machine; install it to test the page in a real browser")
+    with sync_api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def open_html(browser, tmp_path):
+    """Open a page in the browser; its ``requested`` and ``said`` list requests and complaints."""
+    opened = []
+
+    def opening(html, **options):
+        file = tmp_path / "page.html"
+        file.write_text(html, encoding="utf-8")
+        page = browser.new_page(**options)
+        page.requested, page.said = [], []
+        page.on("request", lambda request: page.requested.append(request.url))
+        page.on("console", lambda message: page.said.append(message.text))
+        page.on("pageerror", lambda error: page.said.append(str(error)))
+        opened.append(page)
+        page.goto(file.as_uri())
+        return page
+
+    yield opening
+    for page in opened:
+        page.close()

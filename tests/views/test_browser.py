@@ -1,15 +1,14 @@
 """The page in a real browser: nothing runs, nothing leaves, keys work, long texts are quick."""
 
-import shutil
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
+from looks import differing, looked
+from regard.views.difference import render as render_difference
 from regard.views.html import render
-
-sync_api = pytest.importorskip("playwright.sync_api", reason="needs the package playwright")
+from regard.views.look import render as render_look
 
 REVIEW = "I sat there. It was brilliant, Zorblax!\n\nThe end dragged."
 HOSTILE = (
@@ -17,48 +16,12 @@ HOSTILE = (
     '" onfocus="window.hit = 3" autofocus x=" </style><script>window.hit = 4</script> '
     "<svg onload=window.hit=5> <a href='https://example.com/x'>x</a> &lt;b&gt;."
 )
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[object]:
-    program = next(
-        filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])), None
-    )
-    if program is None:
-        pytest.skip("no chromium on this machine; install it to test the page in a real browser")
-    with sync_api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=program, args=FLAGS)
-        yield started
-        started.close()
 
 
 @pytest.fixture
-def open_page(browser, tmp_path):
-    """Open explanations in the browser; ``requests`` of the page lists what it asked for."""
-    opened = []
-
-    def opening(explanations, **options):
-        file = tmp_path / "page.html"
-        file.write_text(render(explanations), encoding="utf-8")
-        page = browser.new_page(**options)
-        page.requested = []
-        page.on("request", lambda request: page.requested.append(request.url))
-        opened.append(page)
-        page.goto(file.as_uri())
-        return page
-
-    yield opening
-    for page in opened:
-        page.close()
+def open_page(open_html):
+    """Open explanations in the browser."""
+    return lambda explanations, **options: open_html(render(explanations), **options)
 
 
 def shade(page, word: str) -> str:
@@ -148,12 +111,26 @@ def test_right_to_left_text_stands_on_the_right(open_page, explain):
     assert line.locator("p").evaluate("e => getComputedStyle(e).direction") == "rtl"
 
 
+def long_text(count: int = 770) -> str:
+    return " ".join(
+        f"This is sentence number {n} of a long report on it, nothing more." for n in range(count)
+    )
+
+
+def peaked(made, *places: int):
+    """The explanation with nearly all of the weight on a few sentences, less on each."""
+    words, sentences = made.decisions[0].weights
+    values = [1e-4] * len(sentences)
+    for rank, place in enumerate(places):
+        values[place] = 1 / (rank + 1)
+    shares = tuple(value / sum(values) for value in values)
+    weights = (words, replace(sentences, values=shares))
+    return replace(made, decisions=(replace(made.decisions[0], weights=weights),))
+
+
 def test_ten_thousand_words_are_drawn_within_two_seconds(open_page, explain):
     """004-13 asks for 2,000 tokens within 2 s; a page of ours has 10,000 words."""
-    text = " ".join(
-        f"This is sentence number {n} of a long report on it, nothing more." for n in range(770)
-    )
-    made = explain(text)
+    made = explain(long_text())
     assert len(made.decisions[0].weights[0]) > 10_000
     page = open_page([made])
     assert page.locator(".rg-line").count() == 770
@@ -162,9 +139,111 @@ def test_ten_thousand_words_are_drawn_within_two_seconds(open_page, explain):
     assert took < 2, f"{took:.2f} s"
 
 
+def test_a_key_or_a_link_leads_to_the_deciding_sentence(open_page, explain):
+    page = open_page([peaked(explain(long_text()), 500, 120, 300)])
+    assert page.locator(".rg-hint").is_visible()
+
+    def focused() -> str:
+        return page.evaluate("document.activeElement.querySelector('p')?.textContent ?? ''")
+
+    page.keyboard.press("d")
+    assert "sentence number 500 " in focused()
+    assert page.locator(".rg-loud:focus").is_visible()
+    top = page.evaluate("document.activeElement.getBoundingClientRect().top")
+    assert 0 < top < page.viewport_size["height"]
+    walked = []
+    for key in ("p", "p", "p", "n"):
+        page.keyboard.press(key)
+        walked.append(int(focused().split("number ")[1].split()[0]))
+    assert walked == [300, 120, 120, 300]
+    page.locator(".rg-overview p a").nth(1).focus()
+    page.keyboard.press("Enter")
+    assert page.locator(".rg-line:target").inner_text().count("sentence number 120 ") == 1
+    assert page.locator(".rg-line:target").is_visible()
+    assert page.said == [] and len(page.requested) == 1
+
+
+def test_quiet_parts_unfold_by_key_by_hand_and_by_switch(open_page, explain):
+    page = open_page([peaked(explain(long_text(100)), 50)])
+    quiet = page.get_by_text("sentence number 7 of")
+    assert not quiet.is_visible()
+    page.keyboard.press("f")
+    assert quiet.is_visible()
+    page.keyboard.press("f")
+    assert not quiet.is_visible()
+    page.locator(".rg-fold summary").first.focus()
+    page.keyboard.press("Enter")
+    assert quiet.is_visible()
+    page.reload()
+    for choice in ("shown", "as written"):
+        page.get_by_text(choice, exact=True).click()
+        assert quiet.is_visible()
+        assert not page.locator(".rg-fold summary").first.is_visible()
+        page.reload()
+
+
+def test_without_scripts_a_long_text_can_still_be_read(open_html, browser, explain, tmp_path):
+    file = tmp_path / "quiet.html"
+    file.write_text(render([peaked(explain(long_text(100)), 50)]), encoding="utf-8")
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(file.as_uri())
+    assert not page.locator(".rg-hint").is_visible()
+    page.locator(".rg-overview p a").first.click()
+    assert page.locator(".rg-line:target").is_visible()
+    page.locator(".rg-fold summary").first.click()
+    assert page.get_by_text("sentence number 7 of").is_visible()
+    # A link into a folded part opens it.
+    page.locator(".rg-overview svg a").nth(90).click()
+    assert page.get_by_text("sentence number 90 of").is_visible()
+    context.close()
+
+
+def test_hops_switch_words_and_bars(open_page, explain):
+    made = explain(REVIEW)
+    words, sentences = made.decisions[0].weights
+    last = tuple(float(place == len(words) - 1) for place in range(len(words)))
+    first = tuple(float(place == 0) for place in range(len(words)))
+    weights = (
+        replace(words, hops=(first, last)),
+        replace(sentences, hops=((1.0, 0.0, 0.0), (0.0, 0.0, 1.0))),
+    )
+    page = open_page([replace(made, decisions=(replace(made.decisions[0], weights=weights),))])
+    clear = "rgba(0, 0, 0, 0)"
+    page.locator("[value=h1-]").check()
+    assert page.locator("[value=x]").is_checked() is False
+    assert shade(page, "I") != clear and shade(page, ".") == clear
+    assert page.locator(".rg-in-h1-").is_visible() and not page.locator(".rg-in-x").is_visible()
+    page.keyboard.press("ArrowRight")
+    assert page.locator("[value=h2-]").is_checked()
+    assert shade(page, "I") == clear
+    page.locator("[value=b2]").check()
+    gutters = page.evaluate(
+        "[...document.querySelectorAll('.rg-gutter')]"
+        ".map(g => getComputedStyle(g, '::before').content)"
+    )
+    assert gutters == ['"0 %"', '"0 %"', '"100 %"']
+
+
+@pytest.mark.parametrize("width", [360, 1300])
+def test_the_other_pages_ask_for_nothing_and_fit_the_window(open_html, explain, width):
+    hostile = explain(HOSTILE, labels=(HOSTILE, "other"))
+    look = looked(hostile, label=HOSTILE, word=HOSTILE, sentence=HOSTILE)
+    diff = differing(hostile, explain(HOSTILE, seed=1), label=HOSTILE, start=HOSTILE)
+    for html in (render_look(look), render_difference(diff)):
+        page = open_html(html, viewport={"width": width, "height": 800})
+        assert page.evaluate("window.hit") is None
+        assert page.said == [] and len(page.requested) == 1
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    columns = page.locator(".rg-beside > section")
+    left, right = (columns.nth(place).bounding_box() for place in (0, 1))
+    assert (right["x"] > left["x"]) == (width > 1000)
+
+
 def _seconds_to_draw_again(page) -> float:
     began = time.perf_counter()
     page.reload()
+    page.locator("[value=unfolded]").check()  # all of it is drawn
     page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
     page.locator(".rg-line").last.scroll_into_view_if_needed()
     return time.perf_counter() - began

@@ -10,7 +10,7 @@ import typer
 
 from .evaluate import write_report
 from .options import Device, Quiet
-from .progress import TrainingProgress, say
+from .progress import say
 
 if TYPE_CHECKING:
     from ..text.document import Document
@@ -33,6 +33,7 @@ def demo(
     from ..data.columns import Columns
     from ..data.docstrings import collect_docstrings
     from ..estimators.preparing import FitOptions
+    from ..training.progress import TrainingProgress
     from ..views.scorecard import summary
     from .settings import classifier_from
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..errors import ConfigError
+from .evaluate_translator import PairsToScore, evaluate_translator
 from .options import (
     Data,
     Device,
@@ -18,6 +20,8 @@ from .options import (
     ModelFolder,
     OnBadRow,
     Quiet,
+    SourceColumn,
+    TargetColumn,
     TextColumn,
     existing,
     require_suffix,
@@ -42,20 +46,34 @@ def evaluate(
     labels_separator: LabelsSeparator = None,
     encoding: Encoding = None,
     on_bad_row: OnBadRow = "stop",
+    source_column: SourceColumn = None,
+    target_column: TargetColumn = None,
+    links: Annotated[
+        str | None,
+        typer.Option(help="For a translator: lines such as '0-0 1?2', words that belong together."),
+    ] = None,
     device: Device = "auto",
     quiet: Quiet = False,
 ) -> None:
-    """Say how good a model is on new documents.
+    """Say how good a model is on new documents, or on new pairs.
 
-    Beside it stand simple baselines; its worst mistakes are shown.
+    Beside a classifier stand simple baselines, and its worst mistakes are shown; a translator is
+    scored by BLEU and chrF.
     """
     from ..data.columns import Columns
     from ..data.readers import read_documents
     from ..estimators.classifier import DocumentClassifier
+    from ..estimators.saving import task_of
     from ..views.scorecard import summary
 
     if out is not None:
         require_suffix(out, REPORTS)
+    if task_of(model) == "translate":
+        job = PairsToScore(data, source_column, target_column, encoding, on_bad_row, links)
+        evaluate_translator(model, job, out=out, json=json, device=device, quiet=quiet)
+        return
+    if links is not None:
+        raise ConfigError(f"--links is for translators; {model} holds a classifier")
     classifier = DocumentClassifier.load(model, device=device)
     columns = Columns(
         text=text_column, label=label_column, labels_separator=labels_separator, encoding=encoding

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import shutil
 import sys
@@ -12,9 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..errors import ConfigError, DataError
-from .options import Device, Encoding, ModelFolder, Quiet, TextColumn, existing, require_suffix
+from ..errors import ConfigError
+from .explain_translator import TranslationsToExplain, explain_translator
+from .options import Device, Encoding, ModelFolder, Quiet, require_suffix
 from .progress import say
+from .texts import TextsToExplain
 
 if TYPE_CHECKING:
     from ..records.explanation import Explanation
@@ -49,25 +50,41 @@ def explain(
         bool | None,
         typer.Option(help="Measure how faithful the explanation is; usual for --text."),
     ] = None,
-    text_column: TextColumn = "text",
+    n_best: Annotated[
+        int, typer.Option(min=1, help="How many translations of each text, by a translator.")
+    ] = 1,
+    whole_words: Annotated[
+        bool, typer.Option("--whole-words", help="Show words in place of pieces, of a translator.")
+    ] = False,
+    text_column: Annotated[str | None, typer.Option(help="The column that holds the text.")] = None,
     encoding: Encoding = None,
     device: Device = "auto",
     quiet: Quiet = False,
 ) -> None:
-    """Show which sentences and words decided.
+    """Show which sentences and words decided, or where a translator looked.
 
     On the terminal, or with --out as a page, a picture or JSON.
     """
     from ..estimators.classifier import DocumentClassifier
+    from ..estimators.saving import task_of
 
-    if (data is None) == (text is None):
-        raise typer.BadParameter("give either --text or a file of texts")
+    asked = TextsToExplain(text, data, text_column, encoding, limit)
     if out is not None:
         require_suffix(out, SUFFIXES)
-    texts = [text] if text is not None else _texts(str(data), text_column, encoding, limit + 1)
-    if len(texts) > limit:
-        texts = texts[:limit]
-        say(f"explaining the first {limit:,} documents; --limit explains more", quiet=quiet)
+    if task_of(model) == "translate":
+        if label or against or receipt or method != "default":
+            raise ConfigError(
+                "--method, --label, --against and --receipt are for classifiers; "
+                f"{model} holds a translator"
+            )
+        job = TranslationsToExplain(asked, n_best, whole_words)
+        explain_translator(model, job, out=out, device=device, quiet=quiet)
+        return
+    if n_best > 1 or whole_words:
+        raise ConfigError(
+            f"--n-best and --whole-words are for translators; {model} holds a classifier"
+        )
+    texts = asked.read("text", quiet=quiet)
     found = DocumentClassifier.load(model, device=device).explain(
         texts,
         method=method,
@@ -80,18 +97,6 @@ def explain(
     else:
         _write(found, out)
         say(f"written to {out}", quiet=quiet)
-
-
-def _texts(data: str, text_column: str, encoding: str | None, count: int) -> list[str]:
-    from ..data.columns import Columns
-    from ..data.readers import read_documents
-
-    columns = Columns(text=text_column, label=None, encoding=encoding)
-    reader = read_documents(existing(data), columns)
-    texts = [document.text for document in itertools.islice(reader, count)]
-    if not texts:
-        raise DataError(f"{reader.name} has no texts to explain")
-    return texts
 
 
 def _show(explanations: Sequence[Explanation]) -> None:

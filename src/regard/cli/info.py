@@ -55,9 +55,11 @@ def _model(folder: Path) -> dict[str, object]:
     from dataclasses import asdict
 
     from ..estimators.folder import read_folder
+    from ..estimators.saving import task_of
 
+    if task_of(folder) == "translate":
+        return _translator(folder)
     saved = read_folder(folder)
-    size = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
     settings = {
         f"{part}.{name}": value
         for part, config in (
@@ -73,9 +75,31 @@ def _model(folder: Path) -> dict[str, object]:
         "several_labels": saved.labels.multilabel,
         **saved.facts,
         "temperature": saved.temperature,
-        "bytes_on_disk": size,
+        "bytes_on_disk": _bytes(folder),
         **settings,
     }
+
+
+def _translator(folder: Path) -> dict[str, object]:
+    from ..estimators.translator_folder import read_translator
+
+    saved = read_translator(folder)
+    settings = {
+        f"{part}.{name}": value
+        for part, values in saved.settings.to_dict().items()
+        for name, value in values.items()
+    }
+    return {
+        "model": saved.settings.network.name,
+        "task": "translate",
+        **saved.facts,
+        "bytes_on_disk": _bytes(folder),
+        **settings,
+    }
+
+
+def _bytes(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
 
 
 def _shown(value: object) -> str:

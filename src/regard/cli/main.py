@@ -12,12 +12,16 @@ import typer
 
 from .. import __version__
 from ..errors import RegardError
+from .audit import audit
 from .demo import demo
+from .diff import diff
 from .evaluate import evaluate
 from .explain import explain
 from .info import info
+from .look import look
 from .predict import predict
 from .train import train
+from .translate import translate
 
 __all__ = ["app", "main"]
 
@@ -30,7 +34,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, train, evaluate, predict, explain, info):
+for command in (demo, train, evaluate, predict, translate, explain, audit, look, diff, info):
     app.command()(command)
 
 

@@ -6,12 +6,15 @@ import itertools
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..data.lines import STANDARD_INPUT
 from ..errors import ConfigError, DataError, nearest
+
+if TYPE_CHECKING:
+    from ..data.columns import Columns
 
 __all__ = [
     "Data",
@@ -23,9 +26,12 @@ __all__ = [
     "ModelFolder",
     "OnBadRow",
     "Quiet",
+    "SourceColumn",
+    "TargetColumn",
     "TextColumn",
     "existing",
     "near_file",
+    "pair_columns",
     "require_suffix",
 ]
 
@@ -49,6 +55,12 @@ LabelColumn = Annotated[str, typer.Option(help="The column that holds the label.
 LabelsSeparator = Annotated[
     str | None, typer.Option(help="What stands between several labels of one text, such as ';'.")
 ]
+SourceColumn = Annotated[
+    str | None, typer.Option(help="The column of the texts to translate, for --task translate.")
+]
+TargetColumn = Annotated[
+    str | None, typer.Option(help="The column of their translations, for --task translate.")
+]
 Encoding = Annotated[
     str | None, typer.Option(help="How the file is encoded; found out when left out.")
 ]
@@ -60,6 +72,19 @@ Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", callback=_hush, help="Print nothing but errors.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+
+def pair_columns(source: str | None, target: str | None, *, encoding: str | None) -> Columns:
+    """Return where the two sides of a pair stand, under the usual names where none are given."""
+    from ..data.columns import Columns
+
+    return Columns(
+        text=source or "source",
+        label=None,
+        target=target or "target",
+        encoding=encoding,
+        carry=False,
+    )
 
 
 def existing(path: str) -> str:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..errors import DataError
+from ..data.lines import STANDARD_INPUT
+from ..errors import ConfigError, DataError
 from .options import Data, Device, Encoding, ModelFolder, OnBadRow, Quiet, TextColumn, existing
 from .progress import counted, say
 
@@ -18,6 +22,8 @@ if TYPE_CHECKING:
     from ..text.document import Document
 
 __all__ = ["predict"]
+
+_PART = 4096  # rows that are written, and noted as written, at once
 
 
 def predict(
@@ -36,6 +42,9 @@ def predict(
     explain: Annotated[
         bool, typer.Option("--explain", help="Add the sentences and words that weighed most.")
     ] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with an output that a killed run has left.")
+    ] = False,
     encoding: Encoding = None,
     on_bad_row: OnBadRow = "stop",
     device: Device = "auto",
@@ -47,67 +56,112 @@ def predict(
     """
     from ..data.columns import Columns
     from ..data.readers import read_documents
-    from ..data.writers import write_rows
     from ..estimators.classifier import DocumentClassifier
 
-    classifier = DocumentClassifier.load(model, device=device)
+    if resume and STANDARD_INPUT in (data, out):
+        raise ConfigError("--resume needs files to go on with, not -")
     columns = Columns(text=text_column, label=None, encoding=encoding)
     reader = read_documents(existing(data), columns, on_bad_row=on_bad_row)  # type: ignore[arg-type]
-    rows = _rows(
-        classifier,
-        counted(reader, "predicted", quiet=quiet),
-        text_column=text_column,
-        abstain_below=abstain_below,
-        explain=explain,
-    )
-    count = write_rows(rows, out)
+    classifier = DocumentClassifier.load(model, device=device)
+    job = _Answering(classifier, text_column, abstain_below, explain, data == STANDARD_INPUT)
+    if out == STANDARD_INPUT:
+        from ..data.writers import write_rows
+
+        count = write_rows(counted(job.rows(reader), "predicted", quiet=quiet), out)
+    else:
+        task = _task(model, data, f"{text_column=} {abstain_below=} {explain=} {encoding=}")
+        count = _write(job, reader, _Output(out, task, resume, quiet))
     if not quiet:
         for line in reader.counts.describe():
             say(line)
         say(f"{count:,} predictions written" + ("" if out == "-" else f" to {out}"))
 
 
-def _rows(
-    classifier: DocumentClassifier,
-    documents: Iterable[Document],
-    *,
-    text_column: str,
-    abstain_below: float,
-    explain: bool,
-) -> Iterator[Row]:
-    """One row a document: what it came with, then what the model says."""
+@dataclass(frozen=True)
+class _Output:
+    """Where the answers go, and what they come from."""
+
+    path: str
+    task: dict[str, str]
+    resume: bool
+    quiet: bool
+
+
+def _task(model: Path, data: str, options: str) -> dict[str, str]:
+    """What must be the same for a run to be gone on with."""
+    from ..data.fingerprints import file_digest
+
+    task = {"model": file_digest(model / "weights.safetensors", model / "config.json")}
+    place = Path(data)
+    if place.is_file():
+        found = place.stat()
+        task["data"] = f"{place.resolve()}, {found.st_size} bytes, time {found.st_mtime_ns}"
+    elif data != STANDARD_INPUT:
+        task["data"] = str(place.resolve())
+    return task | {"options": options}
+
+
+def _write(job: _Answering, documents: Iterable[Document], out: _Output) -> int:
+    """Read, predict and write at the same time; return how many rows the file has."""
+    from ..data.ahead import Behind
+    from ..data.writers import RowWriter
     from ..estimators.reading import chunks
 
-    for chunk in chunks(documents):
-        texts = [document.text for document in chunk]
-        answers = _answers(classifier, texts, abstain_below=abstain_below, explain=explain)
-        for document, answer in zip(chunk, answers, strict=True):
-            given = {**document.fields, text_column: document.text}
-            _require_new(answer, given)
-            yield {**given, **answer}
+    with RowWriter(out.path, task=out.task, resume=out.resume) as writer:
+        if writer.rows:
+            say(f"{writer.rows:,} rows are there already, going on", quiet=out.quiet)
+        rows = counted(job.rows(documents, skip=writer.rows), "predicted", quiet=out.quiet)
+        with Behind(writer.write) as behind:
+            for part in chunks(rows, _PART):
+                behind.put(part)
+    return writer.rows
 
 
-def _answers(
-    classifier: DocumentClassifier, texts: list[str], *, abstain_below: float, explain: bool
-) -> Iterator[Row]:
-    """What the model says of each text."""
-    from ..tasks.predictions import confidences
+@dataclass(frozen=True)
+class _Answering:
+    """What is said of each document."""
 
-    names = [str(name) for name in classifier.classes_]
-    probabilities = classifier.predict_proba(texts)
-    labels = classifier.labels_from(probabilities).tolist()
-    sureness = confidences(probabilities, multilabel=classifier.labels_.multilabel).tolist()
-    found = classifier.explain(texts) if explain else []
-    for place, row in enumerate(probabilities.tolist()):
-        answer: dict[str, Cell] = {
-            "predicted": labels[place] if sureness[place] >= abstain_below else None,
-            "probability": sureness[place],
-            "probabilities": dict(zip(names, row, strict=True)),
-        }
-        if explain:
-            answer["heaviest_sentences"] = [_plain(piece) for piece in found[place].sentences()]
-            answer["heaviest_words"] = [_plain(piece) for piece in found[place].words()]
-        yield answer
+    classifier: DocumentClassifier
+    text_column: str
+    abstain_below: float
+    explain: bool
+    waits: bool  # whether the next document may be long in coming
+
+    def rows(self, documents: Iterable[Document], skip: int = 0) -> Iterator[Row]:
+        """One row a document: what it came with, then what the model says."""
+        from ..data.ahead import ahead
+        from ..estimators.reading import text_chunks
+
+        left = islice(documents, skip, None)
+        read = text_chunks(left, lambda document: len(document.text))
+        # A thread that waits for standard input would keep Ctrl-C waiting too.
+        for chunk in read if self.waits else ahead(read):
+            answers = self._answers([document.text for document in chunk])
+            for document, answer in zip(chunk, answers, strict=True):
+                given = {**document.fields, self.text_column: document.text}
+                _require_new(answer, given)
+                yield {**given, **answer}
+
+    def _answers(self, texts: list[str]) -> Iterator[Row]:
+        """What the model says of each text."""
+        from ..tasks.predictions import confidences
+
+        classifier = self.classifier
+        names = [str(name) for name in classifier.classes_]
+        likely = classifier.predict_proba(texts)
+        labels = classifier.labels_from(likely).tolist()
+        sureness = confidences(likely, multilabel=classifier.labels_.multilabel).tolist()
+        found = classifier.explain(texts) if self.explain else []
+        for place, row in enumerate(likely.tolist()):
+            answer: dict[str, Cell] = {
+                "predicted": labels[place] if sureness[place] >= self.abstain_below else None,
+                "probability": sureness[place],
+                "probabilities": dict(zip(names, row, strict=True)),
+            }
+            if self.explain:
+                answer["heaviest_sentences"] = [_plain(piece) for piece in found[place].sentences()]
+                answer["heaviest_words"] = [_plain(piece) for piece in found[place].words()]
+            yield answer
 
 
 def _require_new(answer: Row, given: Row) -> None:

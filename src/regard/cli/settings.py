@@ -10,10 +10,12 @@ from ..errors import ConfigError, suggestion
 
 if TYPE_CHECKING:
     from ..estimators.classifier import DocumentClassifier
+    from ..estimators.translator import Translator
 
-__all__ = ["classifier_from", "split_changes"]
+__all__ = ["classifier_from", "split_changes", "translator_from"]
 
 PARTS = ("network", "training", "text")
+TRANSLATOR_PARTS = ("network", "training", "units", "forcing", "generation")
 
 
 def classifier_from(model: str, changes: Sequence[str], *, device: str) -> DocumentClassifier:
@@ -33,9 +35,30 @@ def classifier_from(model: str, changes: Sequence[str], *, device: str) -> Docum
     )
 
 
-def split_changes(changes: Sequence[str]) -> dict[str, dict[str, str]]:
+def translator_from(changes: Sequence[str], *, device: str, model: str = "seq2seq") -> Translator:
+    """Make a translator, with its default settings, or a preset's, changed as asked."""
+    from ..estimators.translator import Translator
+    from ..models.seq2seq import PRESETS
+
+    usual = Translator()
+    known = {"seq2seq": usual.network, **PRESETS}
+    require_one_of("--model", model, known)
+    by_part = split_changes(changes, TRANSLATOR_PARTS)
+    return Translator(
+        with_text_values(known[model], by_part["network"]),
+        training=with_text_values(usual.training, by_part["training"]),
+        units=with_text_values(usual.units, by_part["units"]),
+        forcing=with_text_values(usual.forcing, by_part["forcing"]),
+        generation=with_text_values(usual.generation, by_part["generation"]),
+        device=device,
+    )
+
+
+def split_changes(
+    changes: Sequence[str], parts: Sequence[str] = PARTS
+) -> dict[str, dict[str, str]]:
     """Sort ``part.name=value`` by part; a later change of the same setting wins."""
-    by_part: dict[str, dict[str, str]] = {part: {} for part in PARTS}
+    by_part: dict[str, dict[str, str]] = {part: {} for part in parts}
     for change in changes:
         path, equals, value = change.partition("=")
         part, dot, name = path.strip().partition(".")
@@ -44,6 +67,6 @@ def split_changes(changes: Sequence[str]) -> dict[str, dict[str, str]]:
                 f"--set takes part.name=value, such as network.hidden_size=100, got {change!r}"
             )
         if part not in by_part:
-            raise ConfigError(f"--set knows no part {part!r}; {suggestion(part, PARTS)}")
+            raise ConfigError(f"--set knows no part {part!r}; {suggestion(part, parts)}")
         by_part[part][name] = value.strip()
     return by_part

@@ -5,13 +5,15 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
+from ..config import require_one_of
 from ..data.lines import STANDARD_INPUT
-from ..errors import ConfigError, DataError
+from ..errors import ConfigError
 from .options import (
     Data,
     Device,
@@ -20,12 +22,17 @@ from .options import (
     LabelsSeparator,
     OnBadRow,
     Quiet,
+    SourceColumn,
+    TargetColumn,
     TextColumn,
     existing,
-    near_file,
+    pair_columns,
 )
-from .progress import TrainingProgress, counted, say
+from .progress import counted, say
 from .settings import classifier_from
+from .train_translator import TranslationJob, require_for_pairs
+from .working import held_out as held_out_by
+from .working import require_workable, work_folder
 
 if TYPE_CHECKING:
     from ..data.columns import Columns
@@ -40,18 +47,30 @@ __all__ = ["train"]
 def train(
     data: Data,
     out: Annotated[Path, typer.Option(help="The folder to write the model to.")],
+    task: Annotated[
+        str, typer.Option(help="What to learn: classify texts, or translate them.")
+    ] = "classify",
     text_column: TextColumn = "text",
     label_column: LabelColumn = "label",
     labels_separator: LabelsSeparator = None,
+    source_column: SourceColumn = None,
+    target_column: TargetColumn = None,
     validation: Annotated[
         str,
         typer.Option(metavar="FILE|FRACTION", help="What to stop early by; never the test data."),
     ] = "0.1",
+    test: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Warn of texts in it that are training texts too."),
+    ] = None,
     group_column: Annotated[
         str | None, typer.Option(help="Hold out whole groups, such as all texts of one author.")
     ] = None,
     time_column: Annotated[str | None, typer.Option(help="Hold out the latest texts.")] = None,
-    model: Annotated[str, typer.Option(help="The network: han, cahan or flat.")] = "han",
+    model: Annotated[
+        str | None,
+        typer.Option(help="The network: han, cahan or flat; to translate seq2seq, notes or small."),
+    ] = None,
     epochs: Annotated[int | None, typer.Option(help="Passes over the data at most.")] = None,
     seed: Annotated[int | None, typer.Option(help="Same seed, same model.")] = None,
     changes: Annotated[
@@ -59,7 +78,8 @@ def train(
         typer.Option(
             "--set",
             metavar="PART.NAME=VALUE",
-            help="Change a setting of network, training or text: network.hidden_size=100.",
+            help="Change a setting of network, training or text (to translate: network, training, "
+            "units, forcing or generation): network.hidden_size=100.",
         ),
     ] = None,
     vectors: Annotated[
@@ -77,13 +97,34 @@ def train(
     device: Device = "auto",
     quiet: Quiet = False,
 ) -> None:
-    """Train a classifier on labelled documents.
+    """Train a classifier on labelled documents, or a translator on pairs of texts.
 
-    They may be of any length and number; the model is saved as a folder.
+    Documents may be of any length and number; the model is saved as a folder.
     """
     from ..data.columns import Columns
     from ..data.readers import read_documents
 
+    require_one_of("--task", task, ("classify", "translate"))
+    named = {"training.epochs": epochs, "training.seed": seed}
+    short = [f"{name}={value}" for name, value in named.items() if value is not None]
+    settings = [*(changes or ()), *short]
+    if task == "translate":
+        require_for_pairs(
+            {
+                "--labels-separator": labels_separator,
+                "--test": test,
+                "--group-column": group_column,
+                "--time-column": time_column,
+                "--vectors": vectors,
+            }
+        )
+        columns = pair_columns(source_column, target_column, encoding=encoding)
+        reader = read_documents(existing(data), columns, on_bad_row=on_bad_row)  # type: ignore[arg-type]
+        pairs = TranslationJob(reader, out, validation, on_bad_row, quiet)
+        pairs.go(model or "seq2seq", settings, device=device, resume=resume, logs=logs)
+        return
+    if source_column or target_column:
+        raise ConfigError("--source-column and --target-column are for --task translate")
     columns = Columns(
         text=text_column,
         label=label_column,
@@ -94,35 +135,15 @@ def train(
         carry=False,
     )
     reader = read_documents(existing(data), columns, on_bad_row=on_bad_row)  # type: ignore[arg-type]
-    fraction, held_out = _held_out(validation, columns, on_bad_row)
+    fraction, held_out = held_out_by(validation, columns, on_bad_row)
     _require_one_split(columns, held_out)
-    named = {"training.epochs": epochs, "training.seed": seed}
-    short = [f"{name}={value}" for name, value in named.items() if value is not None]
-    classifier = classifier_from(model, [*(changes or ()), *short], device=device)
+    tested = _tested_on(test, validation, columns)
+    classifier = classifier_from(model or "han", settings, device=device)
     classifier.set_params(validation=fraction)
-    job = _Job(classifier, reader, held_out, out=out, quiet=quiet)
+    job = _Job(classifier, _Files(reader, held_out, tested), out=out, quiet=quiet)
     # What comes through a pipe cannot be read a second time.
     baseline = baseline and data != STANDARD_INPUT
     job.go(vectors=vectors, resume=resume, baseline=baseline, logs=logs)
-
-
-def _held_out(validation: str, columns: Columns, on_bad_row: str) -> tuple[float, Reader | None]:
-    """What to validate on: a share of the training data, or a file."""
-    from ..data.readers import read_documents
-
-    try:
-        fraction = float(validation)
-    except ValueError:
-        if not Path(validation).exists():
-            raise DataError(
-                f"--validation {validation} is neither a share nor a file; {near_file(validation)}"
-            ) from None
-        return 0.0, read_documents(validation, columns, on_bad_row=on_bad_row)  # type: ignore[arg-type]
-    if not 0 <= fraction < 1:
-        raise ConfigError(
-            f"--validation takes a file or a share from 0 to below 1, got {validation}"
-        )
-    return fraction, None
 
 
 def _require_one_split(columns: Columns, held_out: Reader | None) -> None:
@@ -137,29 +158,49 @@ def _require_one_split(columns: Columns, held_out: Reader | None) -> None:
         raise ConfigError(f"{' and '.join(names)} each say what to validate on; give one of them")
 
 
+def _tested_on(test: str | None, validation: str, columns: Columns) -> Reader | None:
+    """Read the test file's texts, unless training would stop by them too."""
+    from ..data.readers import read_documents
+
+    if test is None:
+        return None
+    if Path(validation).exists() and Path(test).exists() and Path(validation).samefile(test):
+        raise ConfigError(
+            f"--validation and --test are both {test}: a score on what training stopped by "
+            "flatters; give another file or a fraction to --validation"
+        )
+    return read_documents(existing(test), replace(columns, label=None, group=None, time=None))
+
+
+class _Files(NamedTuple):
+    """Where the documents come from."""
+
+    training: Reader
+    validation: Reader | None
+    test: Reader | None
+
+
 class _Job:
     """One training from the shell: what is printed, kept and written around the fit."""
 
     def __init__(
         self,
         classifier: DocumentClassifier,
-        reader: Reader,
-        held_out: Reader | None,
+        files: _Files,
         *,
         out: Path,
         quiet: bool,
     ) -> None:
-        self.classifier, self.reader, self.held_out = classifier, reader, held_out
-        self.out, self.quiet = out, quiet
-        place = out.resolve()
-        self.work = place.with_name(f"{place.name}.partial")
+        self.classifier, self.out, self.quiet = classifier, out, quiet
+        self.reader, self.held_out, self.test = files
+        self.work = work_folder(out)
 
     def go(self, *, vectors: Path | None, resume: bool, baseline: bool, logs: Path | None) -> None:
         """Fit, compare, save and say so; with several processes the first alone speaks."""
         from ..scale.distributed import join_team, own_device
         from ..training.devices import choose_device
 
-        self._require_free(resume)
+        require_workable(self.out, resume=resume, quiet=self.quiet)
         device = own_device(choose_device(self.classifier.device))
         self.classifier.set_params(device=str(device))
         with join_team(device) as team:
@@ -177,6 +218,7 @@ class _Job:
     def _fit(self, team: Team, *, vectors: Path | None, resume: bool, logs: Path | None) -> None:
         from ..estimators.preparing import FitOptions
         from ..training.observers import TensorBoardLog
+        from ..training.progress import TrainingProgress
 
         columns = self.reader.columns
         with ExitStack() as stack:
@@ -187,6 +229,7 @@ class _Job:
                 split="group" if columns.group else "time" if columns.time else "random",
                 columns=columns,
                 readers=(self.reader,) if self.held_out is None else (self.reader, self.held_out),
+                test=self.test,
                 vectors=vectors,
                 work=self.work,
                 resume=resume,
@@ -202,19 +245,6 @@ class _Job:
         vectors = self.classifier.vector_coverage_
         for line in [*check.describe(), *(vectors.describe() if vectors else ())]:
             say(line, quiet=self.quiet)
-
-    def _require_free(self, resume: bool) -> None:
-        """Nothing foreign is replaced and nothing unfinished thrown away unasked."""
-        from ..estimators.folder import require_free
-
-        require_free(self.out)
-        unfinished = (self.work / "checkpoint" / "state.safetensors").exists()
-        if unfinished and not resume:
-            raise DataError(
-                f"an unfinished training lies in {self.work}; go on with --resume, or delete it"
-            )
-        if resume and not unfinished:
-            say("there is nothing to resume; training from the start", quiet=self.quiet)
 
     def _report(self) -> None:
         history = self.classifier.history_

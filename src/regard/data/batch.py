@@ -16,7 +16,7 @@ from ..text.encode import Encoded
 from ..text.vocab import Vocab
 from .flat import places_of_rows
 
-__all__ = ["Batch", "collate", "gather"]
+__all__ = ["Batch", "collate", "gather", "tokens_per_document"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,6 +35,17 @@ class Batch:
     def __len__(self) -> int:
         """How many documents there are."""
         return self.sentences.shape[0]
+
+    @property
+    def token_count(self) -> int:
+        """How many tokens all documents have together."""
+        return self.ids.values.shape[0]
+
+    @property
+    def tensors(self) -> tuple[Tensor, ...]:
+        """The numbers the batch is made of, from which it can be known again."""
+        labels = () if self.labels is None else (self.labels,)
+        return (self.ids.values, self.ids.lengths, self.sentences, *labels)
 
     @property
     def by_document(self) -> Ragged:

@@ -22,6 +22,7 @@ class Columns:
 
     text: str = "text"
     label: str | None = "label"  # None: the documents have no labels, as for prediction
+    target: str | None = None  # what is to be written about the text, where that is asked
     group: str | None = None  # documents of one group stay on one side of a split
     time: str | None = None  # the latest documents become the validation data
     labels_separator: str | None = None  # between the labels of one document: "a;b"
@@ -31,6 +32,7 @@ class Columns:
 
     def __post_init__(self) -> None:
         require(self.text != self.label, f"text and label are both in column {self.text!r}")
+        require(self.text != self.target, f"source and target are both in column {self.text!r}")
         require(
             self.delimiter is None or len(self.delimiter) == 1,
             f"delimiter must be one character, got {self.delimiter!r}",
@@ -48,8 +50,9 @@ class Columns:
     def needed(self) -> dict[str, str]:
         """The columns a file must have, with the option that names each."""
         options = {
-            self.text: "--text-column",
+            self.text: "--text-column" if self.target is None else "--source-column",
             self.label: "--label-column",
+            self.target: "--target-column",
             self.group: "--group-column",
             self.time: "--time-column",
         }
@@ -96,11 +99,14 @@ def to_document(values: Mapping[str, object], columns: Columns) -> Document:
     label = None
     if columns.label is not None:
         label = to_label(values[columns.label], columns.labels_separator)
+    if columns.target is not None and not isinstance(values[columns.target], str):
+        raise _wrong_text(values[columns.target], columns.target)
     if columns.group is not None and is_missing(values[columns.group]):
         raise RowError("missing value", f"the group column {columns.group!r} is empty")
     if columns.time is not None:
         time_number(values[columns.time])
-    kept = values if columns.carry else [name for name in (columns.group, columns.time) if name]
+    used = (columns.group, columns.time, columns.target)
+    kept = values if columns.carry else [name for name in used if name]
     return Document(
         text,
         label,

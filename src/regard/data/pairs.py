@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
+from torch import Tensor
 
 from ..errors import DataError
 from ..ragged import Ragged
 from ..text.units import END, START, Pieces
 from .batch import Batch
+from .cells import shown_value
 from .flat import places_of_rows
+from .readers import Reader
 
-__all__ = ["EncodedPairs", "PairBatch", "collate_sources"]
+__all__ = ["EncodedPairs", "Pair", "PairBatch", "collate_sources", "pair_texts", "read_pairs"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A text, and what is to be written about it."""
+
+    source: str
+    target: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,6 +42,16 @@ class PairBatch:
     def __len__(self) -> int:
         """How many pairs there are."""
         return len(self.source)
+
+    @property
+    def token_count(self) -> int:
+        """How many ids both sides have together, the ends counted."""
+        return self.source.token_count + self.target.values.shape[0]
+
+    @property
+    def tensors(self) -> tuple[Tensor, ...]:
+        """The numbers the batch is made of, from which it can be known again."""
+        return (*self.source.tensors, self.target.values, self.target.lengths)
 
     @property
     def previous(self) -> Ragged:
@@ -68,6 +89,36 @@ class EncodedPairs:
         chosen = np.asarray(indices, dtype=np.int64)
         source = _as_sentences(self._sources.taken(chosen))
         return PairBatch(source, self._targets.taken(chosen))
+
+
+def read_pairs(documents: Reader) -> Iterator[Pair]:
+    """Read pairs from a file whose columns name a target."""
+    column = documents.columns.target
+    assert column is not None  # whoever asks for pairs names it
+    for document in documents:
+        yield Pair(document.text, str(document.fields[column]))
+
+
+def pair_texts(sources: Iterable[object], targets: Iterable[object]) -> list[Pair]:
+    """Pair Python strings with as many others."""
+    sides = {"sources": _texts(sources, "sources"), "targets": _texts(targets, "targets")}
+    counts = {name: len(side) for name, side in sides.items()}
+    if counts["sources"] != counts["targets"]:
+        raise DataError(
+            f"{counts['sources']:,} sources cannot be paired with {counts['targets']:,} targets"
+        )
+    return [Pair(*both) for both in zip(sides["sources"], sides["targets"], strict=True)]
+
+
+def _texts(texts: Iterable[object], name: str) -> list[str]:
+    if isinstance(texts, str | bytes):
+        raise DataError(f"{name} must be a list of strings, got a single one; put it in a list")
+    found: list[str] = []
+    for number, text in enumerate(texts, 1):
+        if not isinstance(text, str):
+            raise DataError(f"number {number} of the {name} is {shown_value(text)}, not a string")
+        found.append(str(text))
+    return found
 
 
 def collate_sources(sources: Sequence[Pieces]) -> Batch:

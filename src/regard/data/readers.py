@@ -20,12 +20,21 @@ from .jsonlines import json_rows
 from .lines import STANDARD_INPUT, Lines, Resumed, Source
 from .parquet import parquet_rows
 
-__all__ = ["FORMATS", "OnBadRow", "Reader", "read_documents", "read_rows", "read_texts"]
+__all__ = [
+    "FORMATS",
+    "OnBadRow",
+    "Reader",
+    "read_documents",
+    "read_rows",
+    "read_strings",
+    "read_texts",
+]
 
 OnBadRow = Literal["stop", "skip"]
 
 _KEPT_EXAMPLES = 100
 _PARQUET = (".parquet", ".pq")
+_TEXTS = Columns(label=None)
 
 
 def _text_rows(lines: Source, columns: Columns) -> Iterator[Found]:
@@ -166,11 +175,27 @@ def read_texts(
     on_bad_row: OnBadRow = "stop",
 ) -> Reader:
     """Read Python strings and as many labels, each a string, a whole number or a list of them."""
-    if isinstance(texts, str | bytes):
-        raise DataError("texts must be a list of strings, got a single one; put it in a list")
-    columns = Columns(label=None if labels is None else "label")
+    _require_several(texts)
+    columns = _TEXTS if labels is None else Columns(label="label")
     listed = None if labels is None else _listed(labels)
     return Reader("texts", lambda: _paired(texts, listed), columns=columns, on_bad_row=on_bad_row)
+
+
+def read_strings(texts: Iterable[object]) -> Iterator[str]:
+    """Pass Python strings on as they come; what is none is the error that ``read_texts`` raises."""
+    _require_several(texts)
+    for number, text in enumerate(texts, 1):
+        if isinstance(text, str):
+            yield text
+        else:
+            row = Row(number, {"text": text})
+            reader = Reader("texts", lambda: iter([row]), columns=_TEXTS, on_bad_row="stop")  # noqa: B023
+            yield from (document.text for document in reader)
+
+
+def _require_several(texts: Iterable[object]) -> None:
+    if isinstance(texts, str | bytes):
+        raise DataError("texts must be a list of strings, got a single one; put it in a list")
 
 
 def _listed(labels: Iterable[object]) -> Iterable[object]:

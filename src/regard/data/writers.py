@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import csv
 import json
-import math
+import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from types import TracebackType
+from typing import BinaryIO
 
 from ..errors import DataError, suggestion
 from .lines import STANDARD_INPUT
+from .row_formats import ROW_FORMATS, Cell, Row, RowFormat, json_lines
 
-if TYPE_CHECKING:
-    import pyarrow
+__all__ = ["Cell", "Row", "RowWriter", "write_rows"]
 
-__all__ = ["WRITERS", "Cell", "Row", "write_rows"]
-
-Cell = object
-Row = Mapping[str, Cell]
-
-_CHUNK = 4096  # rows that a Parquet file takes at once
+_CHUNK = 4096  # rows that are written at once, and the rows in a group of a Parquet file
 
 
 def write_rows(rows: Iterable[Row], path: str) -> int:
@@ -33,141 +27,114 @@ def write_rows(rows: Iterable[Row], path: str) -> int:
     lack some but have no other. Returns how many rows were written.
     """
     if path == STANDARD_INPUT:
-        return _json_lines(rows, sys.stdout)
-    place = Path(path)
-    if place.suffix.lower() not in WRITERS:
-        known = suggestion(place.suffix, WRITERS)
-        raise DataError(f"{path} has a suffix that cannot be written; {known}")
-    write = WRITERS[place.suffix.lower()]
-    with _finished(place) as unfinished:
-        return write(rows, unfinished)
+        count = 0
+        for count, row in enumerate(rows, 1):  # noqa: B007
+            sys.stdout.write(json_lines([row]))
+        sys.stdout.flush()
+        return count
+    with RowWriter(path) as writer:
+        for part in _parts(rows):
+            writer.write(part)
+    return writer.rows
 
 
-@contextmanager
-def _finished(path: Path) -> Iterator[Path]:
-    """A name to write under, changed to the right one when all went well."""
-    unfinished = path.with_name(f"{path.name}.part")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        yield unfinished
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+class RowWriter:
+    """Appends rows to an unfinished file beside ``path``, which takes its name at the end.
 
+    With a ``task``, which says what the rows come from, it notes after each part how far it got,
+    so that a run that was killed or failed can be gone on with: what was written after the last
+    note is cut off, and ``rows`` says how many rows are there. A file that was begun with
+    another task is refused.
+    """
 
-def _json_lines(rows: Iterable[Row], file: TextIO) -> int:
-    count = 0
-    for count, row in enumerate(rows, 1):  # noqa: B007
-        file.write(json.dumps(_finite(row), default=str, allow_nan=False) + "\n")
-    file.flush()
-    return count
+    def __init__(
+        self, path: str, *, task: Mapping[str, str] | None = None, resume: bool = False
+    ) -> None:
+        self._path = Path(path)
+        suffix = self._path.suffix.lower()
+        if suffix not in ROW_FORMATS:
+            known = suggestion(suffix, ROW_FORMATS)
+            raise DataError(f"{path} has a suffix that cannot be written; {known}")
+        self._format: RowFormat = ROW_FORMATS[suffix]()
+        self._unfinished = self._path.with_name(f"{self._path.name}.part")
+        self._notes = self._path.with_name(f"{self._path.name}.progress")
+        self._task = dict(task or {})
+        self._resume = resume
+        self._file: BinaryIO | None = None
+        self.rows = 0
 
-
-def _write_json_lines(rows: Iterable[Row], path: Path) -> int:
-    with path.open("w", encoding="utf-8") as file:
-        return _json_lines(rows, file)
-
-
-def _write_delimited(rows: Iterable[Row], path: Path, delimiter: str) -> int:
-    count = 0
-    # A lone surrogate cannot be written as UTF-8; it is shown instead of ending the run.
-    with path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
-        writer = csv.writer(file, delimiter=delimiter)
-        names: list[str] = []
-        for count, row in enumerate(rows, 1):
-            if count == 1:
-                names = list(row)
-                writer.writerow(names)
-            _require_columns(row, names, count)
-            writer.writerow([_flat(row.get(name)) for name in names])
-    return count
-
-
-def _write_parquet(rows: Iterable[Row], path: Path) -> int:
-    import pyarrow
-    import pyarrow.parquet
-
-    stream = iter(rows)
-    chunk = list(islice(stream, _CHUNK))
-    count = 0
-    try:
-        schema = _schema(chunk)
-        with pyarrow.parquet.ParquetWriter(path, schema) as writer:
-            while chunk:
-                for number, row in enumerate(chunk, count + 1):
-                    _require_columns(row, schema.names, number)
-                encodable = [{name: _encodable(row[name]) for name in row} for row in chunk]
-                writer.write_table(pyarrow.Table.from_pylist(encodable, schema))
-                count += len(chunk)
-                chunk = list(islice(stream, _CHUNK))
-    except (pyarrow.ArrowException, OverflowError) as problem:
-        raise DataError(
-            f"some of the rows from {count + 1:,} on do not fit one type a column ({problem}); "
-            "write .jsonl instead"
-        ) from problem
-    return count
-
-
-def _schema(rows: Sequence[Row]) -> pyarrow.Schema:
-    """The columns of the first row with their types in all of these."""
-    import pyarrow
-
-    encodable = [{name: _encodable(row[name]) for name in row} for row in rows]
-    found = pyarrow.Table.from_pylist(encodable).schema
-    return pyarrow.schema([field.with_type(_type(field.type)) for field in found])
-
-
-def _type(found: pyarrow.DataType) -> pyarrow.DataType:
-    """The type of a column; of one that holds nothing yet, text."""
-    import pyarrow
-
-    if pyarrow.types.is_null(found):
-        return pyarrow.string()
-    if pyarrow.types.is_list(found):
-        return pyarrow.list_(_type(found.value_type))
-    return found
-
-
-def _require_columns(row: Row, names: Sequence[str], number: int) -> None:
-    for name in row:
-        if name not in names:
+    def __enter__(self) -> RowWriter:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        if self._task and not self._resume and self._notes.exists():
             raise DataError(
-                f"row {number:,} has a column {name!r} that the first one lacks; "
-                "write .jsonl instead"
+                f"an unfinished run lies in {self._unfinished}; go on with --resume, or delete "
+                f"{self._notes}"
             )
+        size = self._adopt() if self._resume else 0
+        self._file = self._unfinished.open("r+b" if size else "wb")
+        self._file.truncate(size)
+        self._file.seek(size)
+        return self
+
+    def write(self, rows: Sequence[Row]) -> None:
+        """Append rows; they are safe when this returns."""
+        assert self._file is not None, "only inside of with"
+        self._file.write(self._format.encode(rows, self.rows + 1))
+        self._file.flush()
+        self.rows += len(rows)
+        if self._task:
+            os.fsync(self._file.fileno())
+            self._note(self._file.tell())
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        assert self._file is not None
+        self._file.close()
+        if kind is not None and self._notes.exists() and self._task:
+            return  # what was noted can be gone on with
+        try:
+            if kind is None:
+                self._format.finish(self._unfinished)
+                self._unfinished.replace(self._path)
+        finally:
+            self._unfinished.unlink(missing_ok=True)
+            self._notes.unlink(missing_ok=True)
+
+    def _note(self, size: int) -> None:
+        """Write down how far the file goes, under another name first: it is whole or not there."""
+        fresh = self._notes.with_name(f"{self._notes.name}.new")
+        fresh.write_text(json.dumps({"rows": self.rows, "bytes": size, "task": self._task}))
+        fresh.replace(self._notes)
+
+    def _adopt(self) -> int:
+        """Take over what an earlier run left; return how many bytes of it are good."""
+        try:
+            found = json.loads(self._notes.read_text())
+            rows, size, task = int(found["rows"]), int(found["bytes"]), dict(found["task"])
+        except FileNotFoundError:
+            return 0  # it was killed before its first part, or there was none
+        except (ValueError, KeyError, TypeError) as problem:
+            raise DataError(f"{self._notes} is damaged; delete it to start again") from problem
+        for name, value in self._task.items():
+            if task.get(name) != value:
+                raise DataError(
+                    f"{self._unfinished} was begun with {name} {task.get(name)}, now it is "
+                    f"{value}; leave --resume out to start again"
+                )
+        if not self._unfinished.exists() or self._unfinished.stat().st_size < size:
+            raise DataError(
+                f"{self._unfinished} is shorter than it was; leave --resume out to start again"
+            )
+        self._format.adopt(self._unfinished)
+        self.rows = rows
+        return size
 
 
-def _flat(cell: Cell) -> Cell:
-    """A cell that one column can hold: lists and mappings as JSON."""
-    if cell is None:
-        return ""
-    nested = isinstance(cell, list | tuple | Mapping)
-    return json.dumps(_finite(cell), default=str, allow_nan=False) if nested else cell
-
-
-def _finite(cell: Cell) -> Cell:
-    """The cell with null in the place of numbers that JSON does not know."""
-    if isinstance(cell, float) and not math.isfinite(cell):
-        return None
-    if isinstance(cell, Mapping):
-        return {name: _finite(value) for name, value in cell.items()}
-    return [_finite(value) for value in cell] if isinstance(cell, list | tuple) else cell
-
-
-def _encodable(cell: Cell) -> Cell:
-    """The cell with lone surrogates, which UTF-8 cannot hold, shown as ``\\ud800``."""
-    if isinstance(cell, str):
-        return cell.encode("utf-8", "backslashreplace").decode()
-    if isinstance(cell, Mapping):
-        return {name: _encodable(value) for name, value in cell.items()}
-    return [_encodable(value) for value in cell] if isinstance(cell, list | tuple) else cell
-
-
-WRITERS: dict[str, Callable[[Iterable[Row], Path], int]] = {
-    ".jsonl": _write_json_lines,
-    ".ndjson": _write_json_lines,
-    ".csv": lambda rows, path: _write_delimited(rows, path, ","),
-    ".tsv": lambda rows, path: _write_delimited(rows, path, "\t"),
-    ".parquet": _write_parquet,
-}
-"""What writes a file, by its suffix."""
+def _parts(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    stream = iter(rows)
+    while part := list(islice(stream, _CHUNK)):
+        yield part

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import cast
 
-__all__ = ["card"]
+__all__ = ["card", "code", "table"]
 
 
 def card(about: Mapping[str, object]) -> str:
@@ -34,17 +34,17 @@ def card(about: Mapping[str, object]) -> str:
         "",
         "## Facts",
         "",
-        *_table(facts),
+        *table(facts),
         "",
         "## Classes",
         "",
-        ", ".join(_code(name) for name in classes),
+        ", ".join(code(name) for name in classes),
         "",
         "## Settings",
         "",
     ]
     for part in ("network", "training", "text"):
-        lines += [f"### {part}", "", *_table(cast(Mapping[str, object], about[part])), ""]
+        lines += [f"### {part}", "", *table(cast(Mapping[str, object], about[part])), ""]
     lines += [
         "## Mind",
         "",
@@ -60,13 +60,14 @@ def card(about: Mapping[str, object]) -> str:
     return "\n".join(lines)
 
 
-def _table(values: Mapping[str, object]) -> list[str]:
-    rows = [f"| {name.replace('_', ' ')} | {_code(value)} |" for name, value in values.items()]
+def table(values: Mapping[str, object]) -> list[str]:
+    """Names and values as the lines of a Markdown table."""
+    rows = [f"| {name.replace('_', ' ')} | {code(value)} |" for name, value in values.items()]
     return ["| what | value |", "|---|---|", *rows]
 
 
-def _code(value: object) -> str:
-    """A value as inline code, whatever characters it holds."""
+def code(value: object) -> str:
+    """Return a value as inline code, whatever characters it holds."""
     text = f"{value:.4g}" if isinstance(value, float) else str(value)
     text = text.replace("\n", " ").replace("|", "\\|")
     if not text.strip():

@@ -13,7 +13,7 @@ from ..errors import DataError
 from ..explain.answers import Answers
 from ..explain.comprehensiveness import comprehensiveness
 from ..explain.methods import LINEAR_METHODS, METHODS, RANKING_METHODS
-from ..models.base import Hierarchical
+from ..models.base import Hierarchical, Model
 from ..text.document import Tokens
 from ..text.vocab import Vocab
 from .explaining import answers_about, answers_to
@@ -22,7 +22,7 @@ from .preparing import Prepared
 if TYPE_CHECKING:
     from .classifier import DocumentClassifier
 
-__all__ = ["best_method", "best_method_held_out", "spelled"]
+__all__ = ["best_method", "best_method_held_out", "methods_for", "spelled"]
 
 DOCUMENTS = 50
 """How many held-out documents the methods are tried on."""
@@ -48,6 +48,12 @@ def best_method_held_out(classifier: DocumentClassifier, data: Prepared) -> str 
     return _best([answers_to(classifier, spelled(batch, data.vocab).to(device))])
 
 
+def methods_for(model: Model) -> tuple[str, ...]:
+    """The methods that rank every word of a document at a bearable cost."""
+    keeps = isinstance(model, Hierarchical) and model.isolated
+    return RANKING_METHODS if keeps else LINEAR_METHODS
+
+
 def spelled(batch: Batch, vocab: Vocab) -> Batch:
     """Give a batch that came without its texts some: the words of its ids, a space between."""
     ids = batch.ids.values.split(batch.by_document.host_lengths)
@@ -65,9 +71,7 @@ def spelled(batch: Batch, vocab: Vocab) -> Batch:
 def _best(batches: Iterable[Answers]) -> str:
     losses: dict[str, list[float]] = {}
     for answers in batches:
-        model = answers.model
-        keeps = isinstance(model, Hierarchical) and model.isolated
-        for name in RANKING_METHODS if keeps else LINEAR_METHODS:
+        for name in methods_for(answers.model):
             found = comprehensiveness(answers, METHODS[name](answers))
             losses.setdefault(name, []).extend(found.tolist())
     return max(losses, key=lambda name: float(np.mean(losses[name])))

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from .. import __version__
-from ..config import Plain, require, to_dict
+from ..config import Plain, require, require_one_of, to_dict
+from ..data.batch import Batch
 from ..data.labels import LabelIndex
 from ..data.readers import read_texts
 from ..data.vectors import Coverage, read_vectors
@@ -36,6 +37,7 @@ from ..training.batches import PlannedBatches
 from ..training.checkpoint import Checkpoint
 from ..training.config import TrainingConfig
 from ..training.devices import choose_device
+from ..training.progress import TrainingProgress
 from ..training.seeds import derived_seed, seeded
 from .choosing import best_method_held_out
 from .contract import TextEstimator
@@ -45,7 +47,8 @@ from .explains import Explains
 from .fitting import FitData, Run, classification_loss, fit_model
 from .folder import Saved, Settings, read_folder, write_folder
 from .preparing import FitOptions, Holdout, Prepared, prepare
-from .reading import TextReader, chunks
+from .reading import TextReader
+from .validation import LabelJudge
 
 __all__ = ["DocumentClassifier"]
 
@@ -71,12 +74,14 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
         text: TextConfig = TextConfig(),  # noqa: B008
         validation: float = 0.1,
         device: str = "auto",
+        progress: bool = True,
     ) -> None:
         self.network = network
         self.training = training
         self.text = text
         self.validation = validation
         self.device = device
+        self.progress = progress
 
     def fit(
         self,
@@ -88,10 +93,13 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
         """Train on texts and their labels.
 
         ``validation`` gives texts and labels to stop early by; without them a share of the
-        training data is held out.
+        training data is held out. On a terminal and in a notebook a bar shows how it goes,
+        unless ``progress`` is false.
         """
         held_out = None if validation is None else read_texts(validation[0], validation[1])
-        return self.fit_documents(read_texts(texts, labels), held_out)
+        with TrainingProgress(quiet=not self.progress, lines=False) as bar:
+            options = FitOptions(observers=(bar,))
+            return self.fit_documents(read_texts(texts, labels), held_out, options=options)
 
     def fit_documents(
         self,
@@ -104,6 +112,7 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
         require(
             0 <= self.validation < 1, f"validation must be from 0 to below 1, got {self.validation}"
         )
+        require_one_of("monitor", self.training.monitor, ("loss", "accuracy", "macro_f1"))
         device = choose_device(self.device)
         with _work_folder(options) as folder:
             data = prepare(
@@ -134,14 +143,23 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
     def predict_proba(self, texts: Iterable[str]) -> NDArray[np.float64]:
         """Return the probability of each class of ``classes_``, (texts, classes)."""
         self._require_fitted()
-        found = [np.zeros((0, len(self.classes_)))]
-        for chunk in chunks(read_texts(texts)):
-            answered = self.reader_.answer(self.model_, [document.text for document in chunk])
-            likely = probabilities(
-                answered.logits.double(), self.labels_.multilabel, temperature=self.temperature_
-            )
-            found.append(likely.numpy())
-        return np.concatenate(found)
+        return np.concatenate([np.zeros((0, len(self.classes_))), *self._stream(texts)])
+
+    def stream_proba(self, texts: Iterable[str]) -> Iterator[NDArray[np.float64]]:
+        """Yield the probabilities of each text as it is answered, (classes,).
+
+        For streams that are larger than memory, or have no end: about a thousand texts are read
+        before the first is answered, and never more are held.
+        """
+        self._require_fitted()
+        for likely in self._stream(texts):
+            yield from likely
+
+    def _stream(self, texts: Iterable[str]) -> Iterator[NDArray[np.float64]]:
+        """Yield the probabilities of texts chunk by chunk, (texts, classes)."""
+        for answered in self.reader_.stream(self.model_, texts):
+            logits, multilabel = answered.logits.double(), self.labels_.multilabel
+            yield probabilities(logits, multilabel, temperature=self.temperature_).numpy()
 
     def predict(self, texts: Iterable[str]) -> NDArray[np.generic]:
         """Return the label of each text; for multi-label data the tuple of all that hold."""
@@ -280,7 +298,7 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
         }
         return Checkpoint(folder / "checkpoint", settings, resume=options.resume)
 
-    def _fit_data(self, data: Prepared) -> tuple[FitData, ClassificationLoss]:
+    def _fit_data(self, data: Prepared) -> tuple[FitData[Model, Batch], ClassificationLoss]:
         held_out = self._batches(data, data.validation) if len(data.validation) else None
         loss = classification_loss(
             self.training,
@@ -288,9 +306,10 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
             document_count=len(data.training),
             multilabel=data.labels.multilabel,
         )
-        return FitData(self._batches(data, data.training), held_out, len(data.labels)), loss
+        judge = LabelJudge(loss, len(data.labels))
+        return FitData(self._batches(data, data.training), held_out, judge), loss
 
-    def _batches(self, data: Prepared, indices: NDArray[np.int64]) -> PlannedBatches:
+    def _batches(self, data: Prepared, indices: NDArray[np.int64]) -> PlannedBatches[Batch]:
         return PlannedBatches(data.corpus, self.training, indices=indices)
 
     def _fit_temperature(self, data: Prepared) -> float:

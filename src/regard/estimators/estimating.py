@@ -6,6 +6,7 @@ import time
 
 import torch
 
+from ..data.batch import Batch
 from ..data.check import estimate_memory
 from ..models.base import Model
 from ..records.check import DataCheck
@@ -18,7 +19,11 @@ __all__ = ["estimated"]
 
 
 def estimated(
-    check: DataCheck, model: Model, data: FitData, loss: ClassificationLoss, config: TrainingConfig
+    check: DataCheck,
+    model: Model,
+    data: FitData[Model, Batch],
+    loss: ClassificationLoss,
+    config: TrainingConfig,
 ) -> DataCheck:
     """Add to the findings how long all epochs take at most, and how much memory."""
     batch = next(iter(data.training.read(0)))

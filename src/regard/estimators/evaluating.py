@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import __version__
+from ..data.caps import CutTally
 from ..data.fingerprints import fingerprint, shared
 from ..errors import DataError
 from ..records.evaluation import DataNotes, Evaluation, ModelFacts
+from ..records.truncation import TruncationReport
 from ..tasks.metrics import evaluate as score
 from ..tasks.predictions import Answers, Floats, Predictions
 from ..text.document import Document, Label
@@ -59,6 +61,7 @@ def evaluate(
     )
     notes = DataNotes(
         source=title,
+        truncation=tally.truncation,
         unknown_label_rows=tally.unknown,
         seen_in_training=tally.seen,
         unknown_token_share=tally.unknown_token_share,
@@ -87,6 +90,7 @@ class _Tally:
         self._logits: list[Floats] = []
         self._lengths: list[NDArray[np.int64]] = []
         self._baselines: list[tuple[Answers, ...]] = []
+        self._cuts = CutTally(classifier.reader_.caps)
 
     def add(self, chunk: list[Document]) -> None:
         """Let the model, and the baseline if there is one, answer some documents."""
@@ -102,6 +106,9 @@ class _Tally:
         self._logits.append(answered.logits.double().numpy())
         self._lengths.append(answered.lengths)
         self._unknown_tokens += answered.unknown
+        if answered.cuts is not None:
+            for document, counts in zip(known, answered.cuts, strict=True):
+                self._cuts.add(counts[None], _names(document.label))
         if self.seen is not None and classifier.seen_ is not None:
             prints = np.array([fingerprint(text) for text in texts], dtype=np.uint64)
             self.seen += shared(prints, classifier.seen_)
@@ -115,6 +122,11 @@ class _Tally:
         """The share of tokens that are not in the vocabulary, where there are any."""
         tokens = sum(int(lengths.sum()) for lengths in self._lengths)
         return self._unknown_tokens / tokens if tokens else None
+
+    @property
+    def truncation(self) -> TruncationReport | None:
+        """What caps took from the documents, if there are caps."""
+        return self._cuts.report() if self.classifier.reader_.caps else None
 
     def score(self) -> Evaluation:
         """Turn all answers into scores."""
@@ -159,6 +171,13 @@ class _Tally:
             return False
         singles = label if isinstance(label, tuple) else (label,)
         return all(self.classifier.labels_.number(single) is not None for single in singles)
+
+
+def _names(label: Label | None) -> tuple[str, ...]:
+    """The labels of a document as they are shown."""
+    if label is None:
+        return ()
+    return tuple(map(str, label)) if isinstance(label, tuple) else (str(label),)
 
 
 def _whole(value: object) -> int | None:

@@ -6,8 +6,11 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Self, cast, overload
 
 from ..records.explanation import ClassName, Explanation
+from ..records.look import Look
+from ..text.document import Document
 from .choosing import best_method
 from .explaining import Question, explain
+from .looking import look
 
 if TYPE_CHECKING:
     from .classifier import DocumentClassifier
@@ -59,6 +62,14 @@ class Explains:
         if isinstance(texts, str):
             return explain(classifier, [texts], question)[0]
         return explain(classifier, texts, question)
+
+    def look(self, documents: Iterable[Document], *, words: Sequence[str] = ()) -> Look:
+        """Look through a corpus: words in context, evenness, deciding sentences, doubtful labels.
+
+        ``words`` are those to see in context; without any, those are shown whose weight depends
+        most on the answer.
+        """
+        return look(self._fitted(), documents, words=words)
 
     def choose_method(self, texts: Sequence[str]) -> Self:
         """Make the method that is most faithful on these texts the one called "default"."""

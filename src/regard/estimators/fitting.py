@@ -4,46 +4,60 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Generic, Protocol, Self
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
 from ..config import Plain
 from ..errors import DataError, TrainingError
-from ..models.base import Model
 from ..records.history import Epoch, History, Stopped
 from ..tasks.classify import ClassificationLoss, balanced_weights
-from ..training.batches import Batches
+from ..tasks.loss import Loss
+from ..training.batches import B, Batches
 from ..training.checkpoint import Checkpoint, fingerprint
 from ..training.config import TrainingConfig
 from ..training.loop import Step, count_steps, train
 from ..training.observers import Observer
 from ..training.running import RunningLoss
 from ..training.snapshot import Snapshot
-from ..training.state import TrainingState
+from ..training.state import M, TrainingState
 from ..training.stopping import EarlyStopping
 from ..training.teams import Alone, Team
-from .validation import Scores, validate
+from .validation import Scores
 
-__all__ = ["FitData", "Run", "classification_loss", "fit_model"]
+__all__ = ["FitData", "Objective", "Run", "classification_loss", "fit_model"]
 
 
 @dataclass(frozen=True, eq=False)
-class FitData:
+class FitData(Generic[M, B]):
     """What a model learns from, and what is held out to judge it by; never the test data."""
 
-    training: Batches
-    validation: Batches | None
-    label_count: int
+    training: Batches[B]
+    validation: Batches[B] | None
+    judge: Callable[[M, Batches[B], Team], Scores]
 
     def __post_init__(self) -> None:
         if self.validation is not None and self.validation.count(0) == 0:
             raise DataError(
                 "the validation data have no documents; leave them out or hold out more"
             )
+
+
+class Objective(Protocol[M, B]):  # type: ignore[misc]  # as invariant as a batch is
+    """What a training makes small."""
+
+    def __call__(self, model: M, batch: B, progress: float = 0.0, /) -> Loss:
+        """Say what the model's answers cost, after this share of the training."""
+        ...
+
+    def to(self, device: torch.device) -> Self:
+        """The same on ``device``."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,10 +70,10 @@ class Run:
 
 
 def fit_model(
-    model: Model,
-    data: FitData,
+    model: M,
+    data: FitData[M, B],
     *,
-    loss: ClassificationLoss,
+    loss: Objective[M, B],
     config: TrainingConfig,
     run: Run | None = None,
 ) -> History:
@@ -89,15 +103,15 @@ def classification_loss(
     )
 
 
-class _Fitting:
+class _Fitting(Generic[M, B]):
     """One training from its beginning, or from its checkpoint, to its end."""
 
     def __init__(
         self,
-        model: Model,
-        data: FitData,
+        model: M,
+        data: FitData[M, B],
         *,
-        loss: ClassificationLoss,
+        loss: Objective[M, B],
         config: TrainingConfig,
         run: Run,
     ) -> None:
@@ -167,6 +181,7 @@ class _Fitting:
             validation_loss=None if scores is None else scores.loss,
             validation_accuracy=None if scores is None else scores.accuracy,
             validation_macro_f1=None if scores is None else scores.macro_f1,
+            validation_bleu=None if scores is None else scores.bleu,
         )
         self.epochs.append(epoch)
         if self.stopping.judge(epoch):
@@ -180,13 +195,7 @@ class _Fitting:
     def _validate(self) -> Scores | None:
         if self.data.validation is None:
             return None
-        return validate(
-            self.state.model,
-            self.data.validation,
-            loss=self.loss,
-            label_count=self.data.label_count,
-            team=self.run.team,
-        )
+        return self.data.judge(self.state.model, self.data.validation, self.run.team)
 
     def _require_number(self, loss: float, step: Step) -> None:
         if not math.isfinite(loss):

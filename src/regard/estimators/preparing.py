@@ -13,6 +13,7 @@ from ..data.check import check_corpus
 from ..data.columns import Columns
 from ..data.corpus import Corpus
 from ..data.corpus_writer import build_corpus
+from ..data.fingerprints import fingerprints
 from ..data.labels import LabelIndex
 from ..data.readers import Reader
 from ..data.splits import SplitBy, split_validation
@@ -37,6 +38,7 @@ class FitOptions:
     split: SplitBy = "random"
     columns: Columns = field(default_factory=Columns)  # names the group or time column to split by
     readers: tuple[Reader, ...] = ()  # where the documents come from, to tell what was not read
+    test: Iterable[Document] | None = None  # only looked for among the training documents
     vectors: Path | None = None  # pretrained word vectors
     work: Path | None = None  # where corpus and checkpoints lie; a temporary folder when None
     resume: bool = False
@@ -88,7 +90,10 @@ def prepare(
     counts = corpus.word_counts(training)
     vocab = Vocab.from_counts(counts, text)
     readings = [reader.counts for reader in options.readers]
-    check = check_corpus(corpus, training=training, validation=held_out, readings=readings)
+    others = {} if options.test is None else {"test": fingerprints(options.test)}
+    check = check_corpus(
+        corpus, training=training, validation=held_out, others=others, readings=readings
+    )
     return Prepared(corpus.remapped(vocab), training, held_out, vocab, labels, counts, check)
 
 

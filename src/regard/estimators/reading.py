@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -12,20 +12,24 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from ..data.ahead import ahead
 from ..data.batch import Batch, gather
-from ..data.caps import Caps, cut, left_of
+from ..data.caps import Caps, count_cuts, cut, left_of
 from ..data.flat import cut_runs
+from ..data.readers import read_strings
 from ..models.base import Model
 from ..text.document import Tokens
 from ..text.encode import Encoded, encode
 from ..text.tokenize import TextConfig
 from ..text.vocab import UNKNOWN, Vocab
 
-__all__ = ["Answered", "Read", "TextReader", "chunks"]
+__all__ = ["Answered", "Read", "Scanned", "TextReader", "chunks", "text_chunks"]
 
 T = TypeVar("T")
-CHUNK = 1024  # texts that are tokenised and sorted by length together
-BATCH_TOKENS = 32_768  # bounds the memory of one forward pass
+CHUNK = 1024  # texts that are tokenised and sorted by length together, at most
+CHUNK_CHARACTERS = 1 << 22  # the characters of a chunk, unless one text has more
+BATCH_TOKENS = 32_768  # bounds the memory of one forward pass whose states are kept
+ANSWER_TOKENS = 131_072  # the same where only the answer is; so large that overhead is lost in it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,6 +48,24 @@ class Answered:
     logits: Tensor  # (texts, classes)
     lengths: NDArray[np.int64]  # (texts,), tokens in each before any cap
     unknown: int  # tokens that are not in the vocabulary
+    cuts: NDArray[np.int64] | None = None  # what caps took from each, as ``count_cuts`` has it
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scanned:
+    """Texts as a model is to read them, and what is known of them before any cap."""
+
+    kept: Encoded
+    lengths: NDArray[np.int64]  # (texts,)
+    unknown: int
+    cuts: NDArray[np.int64] | None = None
+
+    def batches(self, most_tokens: int) -> Iterator[NDArray[np.int64]]:
+        """Order the texts by length and cut them into batches of at most so many tokens."""
+        order = np.argsort(self.kept.lengths, kind="stable")
+        lengths = self.kept.lengths[order]
+        for run in cut_runs(lengths, most_items=len(order), most_total=most_tokens):
+            yield order[run]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,40 +76,56 @@ class TextReader:
     text: TextConfig
     device: torch.device
 
+    @property
+    def caps(self) -> Caps:
+        """How much of a text is read at most."""
+        return Caps(self.text.max_sentences, self.text.max_words)
+
     def batches(self, texts: Sequence[str]) -> Iterator[Read]:
         """Read the texts in batches of similar lengths; the places say which is which."""
         complete = encode(texts, self.vocab, self.text)
-        kept = self._capped(complete)
+        scanned = self._scanned(complete)
         whole = complete.tokens(texts)
-        left = whole if kept is complete else kept.tokens(texts)
-        for chosen in _budgeted(kept):
+        left = whole if scanned.kept is complete else scanned.kept.tokens(texts)
+        for chosen in scanned.batches(BATCH_TOKENS):
             places = tuple(chosen.tolist())
-            batch = gather(kept, chosen).to(self.device)
+            batch = gather(scanned.kept, chosen).to(self.device)
             batch = replace(batch, texts=tuple(left[place] for place in places))
             yield Read(places, batch, tuple(whole[place] for place in places))
 
-    def answer(self, model: Model, texts: Sequence[str]) -> Answered:
+    def scan(self, texts: Sequence[str]) -> Scanned:
+        """Find the words of the texts; needs no model, and lets other threads work meanwhile."""
+        return self._scanned(encode(texts, self.vocab, self.text))
+
+    def answer(self, model: Model, texts: Sequence[str] | Scanned) -> Answered:
         """Let the model answer the texts, in batches of similar lengths."""
         model.eval()
-        complete = encode(texts, self.vocab, self.text)
-        kept = self._capped(complete)
-        unknown = int((complete.ids == UNKNOWN).sum())
-        order = list(_budgeted(kept))
+        scanned = texts if isinstance(texts, Scanned) else self.scan(texts)
+        order = list(scanned.batches(ANSWER_TOKENS))
         if not order:
-            return Answered(torch.zeros(0, 0), complete.lengths, unknown)
+            return Answered(torch.zeros(0, 0), scanned.lengths, scanned.unknown, scanned.cuts)
         with torch.inference_mode():
-            parts = [model(gather(kept, places).to(self.device)).logits for places in order]
+            parts = [model(gather(scanned.kept, places).to(self.device)).logits for places in order]
         gathered = torch.cat(parts).float().cpu()
         ordered = torch.empty_like(gathered)
         ordered[torch.from_numpy(np.concatenate(order))] = gathered
-        return Answered(ordered, complete.lengths, unknown)
+        return Answered(ordered, scanned.lengths, scanned.unknown, scanned.cuts)
 
-    def _capped(self, encoded: Encoded) -> Encoded:
-        caps = Caps(self.text.max_sentences, self.text.max_words)
-        if not caps:
-            return encoded
-        lengths = encoded.sentence_lengths.astype(np.int64)
-        return left_of(encoded, cut(lengths, encoded.sentences, caps))
+    def stream(self, model: Model, texts: Iterable[object]) -> Iterator[Answered]:
+        """Let the model answer a stream of strings chunk by chunk, in memory that does not grow."""
+        scanned = (self.scan(chunk) for chunk in text_chunks(read_strings(texts), len))
+        # With a second thread the next texts are scanned while the model reads these.
+        for chunk in scanned if torch.get_num_threads() == 1 else ahead(scanned, 1):
+            yield self.answer(model, chunk)
+
+    def _scanned(self, complete: Encoded) -> Scanned:
+        unknown = int((complete.ids == UNKNOWN).sum())
+        if not self.caps:
+            return Scanned(complete, complete.lengths, unknown)
+        lengths = complete.sentence_lengths.astype(np.int64)
+        kept = cut(lengths, complete.sentences, self.caps)
+        cuts = count_cuts(lengths, complete.sentences, kept)
+        return Scanned(left_of(complete, kept), complete.lengths, unknown, cuts)
 
 
 def chunks(items: Iterable[T], size: int = CHUNK) -> Iterator[list[T]]:
@@ -97,8 +135,15 @@ def chunks(items: Iterable[T], size: int = CHUNK) -> Iterator[list[T]]:
         yield chunk
 
 
-def _budgeted(texts: Encoded) -> Iterator[NDArray[np.int64]]:
-    """Order the texts by length and cut them into batches of at most so many tokens."""
-    order = np.argsort(texts.lengths, kind="stable")
-    for run in cut_runs(texts.lengths[order], most_items=len(order), most_total=BATCH_TOKENS):
-        yield order[run]
+def text_chunks(texts: Iterable[T], characters: Callable[[T], int]) -> Iterator[list[T]]:
+    """Cut a stream of texts into lists that are bounded in texts and in characters."""
+    chunk: list[T] = []
+    room = CHUNK_CHARACTERS
+    for text in texts:
+        chunk.append(text)
+        room -= characters(text)
+        if len(chunk) == CHUNK or room <= 0:
+            yield chunk
+            chunk, room = [], CHUNK_CHARACTERS
+    if chunk:
+        yield chunk

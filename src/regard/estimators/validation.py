@@ -13,7 +13,7 @@ from ..tasks.classify import ClassificationLoss
 from ..training.batches import Batches
 from ..training.teams import Team
 
-__all__ = ["Scores", "validate"]
+__all__ = ["LabelJudge", "Scores", "validate"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,16 +21,35 @@ class Scores:
     """What the validation data say of a model."""
 
     loss: float
-    accuracy: float  # for multi-label data, of documents with every label right
-    macro_f1: float  # the mean over the classes that occur or were predicted
+    accuracy: float | None = None  # for multi-label data, of documents with every label right
+    macro_f1: float | None = None  # the mean over the classes that occur or were predicted
+    bleu: float | None = None  # of what is written freely, 0 to 100
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelJudge:
+    """Judges a classifier by its loss, its accuracy and its macro-F1."""
+
+    loss: ClassificationLoss
+    label_count: int
+
+    def __call__(self, model: Model, batches: Batches[Batch], team: Team) -> Scores:
+        """Score the model on the batches."""
+        return validate(model, batches, loss=self.loss, label_count=self.label_count, team=team)
 
 
 def validate(
-    model: Model, batches: Batches, *, loss: ClassificationLoss, label_count: int, team: Team
+    model: Model,
+    batches: Batches[Batch],
+    *,
+    loss: ClassificationLoss,
+    label_count: int,
+    team: Team,
 ) -> Scores:
     """Score the model, without dropout, on its share of the batches; the team adds up the rest."""
     model.eval()
     device = next(model.parameters()).device
+    loss = loss.to(device)
     sums = torch.zeros(5 + 3 * label_count, dtype=torch.float64, device=device)
     with torch.no_grad():
         for batch in team.share_batches(batches).read(0):

@@ -14,7 +14,7 @@ from ..records.explanation import Explanation
 from ..records.weights import Weights, summed_by
 from .answers import Answers, explanations
 
-__all__ = ["explain"]
+__all__ = ["explain", "pooling_layer", "shares"]
 
 
 def explain(answers: Answers) -> list[Explanation]:
@@ -23,8 +23,8 @@ def explain(answers: Answers) -> list[Explanation]:
     A flat model weighs words alone; the weight of a sentence is then the sum over its words.
     Attention does not ask which label it is for, so every chosen label has the same weights.
     """
-    words = _layer(answers, "token")
-    sentences = _layer(answers, "sentence")
+    words = pooling_layer(answers, "token")
+    sentences = pooling_layer(answers, "sentence")
     if words is None and sentences is None:
         raise ConfigError(
             "this model gives no attention weights to explain by; "
@@ -37,7 +37,7 @@ def explain(answers: Answers) -> list[Explanation]:
     return explanations(answers, "attention", decisions)
 
 
-def _layer(answers: Answers, over: str) -> Attention | None:
+def pooling_layer(answers: Answers, over: str) -> Attention | None:
     """The last layer that pools such items into a sentence or a document."""
     layers = [
         layer
@@ -45,6 +45,16 @@ def _layer(answers: Answers, over: str) -> Attention | None:
         if layer.over == over and layer.by in ("sentence", "document")
     ]
     return layers[-1] if layers else None
+
+
+def shares(layer: Attention) -> Ragged:
+    """The weights of a layer in double precision on the CPU, (items, hops); rows sum to one."""
+    values = layer.weights.values.detach().to(device="cpu", dtype=torch.float64)
+    columns = values if values.ndim == 2 else values[:, None]
+    rows = Ragged(columns, layer.weights.lengths.cpu())
+    # In single or half precision a row sums to one up to rounding only; a share should be one.
+    totals = row_sum(rows)[rows.row_ids]
+    return rows.with_values(rows.values / totals.where(totals > 0, 1.0))
 
 
 def _by_document(
@@ -74,14 +84,9 @@ def _columns(layer: Attention | None, counts: list[int]) -> list[Tensor]:
     """The weights of each document, (items, hops) in double precision."""
     if layer is None:
         return []
-    values = layer.weights.values.detach().to(device="cpu", dtype=torch.float64)
-    columns = values if values.ndim == 2 else values[:, None]
-    rows = Ragged(columns, layer.weights.lengths.cpu())
-    # In single or half precision a row sums to one up to rounding only; a share should be one.
-    totals = row_sum(rows)[rows.row_ids]
-    shares = rows.values / totals.where(totals > 0, 1.0)
-    assert len(shares) == sum(counts), "weights and texts must line up"
-    return list(shares.split(counts))
+    columns = shares(layer).values
+    assert len(columns) == sum(counts), "weights and texts must line up"
+    return list(columns.split(counts))
 
 
 def _weights(name: str, spans: tuple[tuple[int, int], ...], columns: Tensor, by: str) -> Weights:

@@ -18,7 +18,10 @@ WORDS_LEFT_OUT = 500
 
 
 class Pieces:
-    """The pieces of one level, erased at random and one by one: what all explanations share."""
+    """The pieces of one level, erased at random and one by one: what all explanations share.
+
+    ``drops`` are the probabilities lost without each piece at ``places``, (places, classes).
+    """
 
     def __init__(self, level: str, answers: Answers, eraser: Eraser, seed: int) -> None:
         words = level == "word"
@@ -29,13 +32,13 @@ class Pieces:
         draw = np.random.default_rng([seed, words])
         self._ranks = random_ranks(self.count, RANDOM_RANKINGS, draw)
         self.random = erased(self._ranks, self._likely)
-        self._places = np.arange(self.count)
+        self.places = np.arange(self.count)
         if words and self.count > WORDS_LEFT_OUT:
-            self._places = np.sort(draw.choice(self.count, WORDS_LEFT_OUT, replace=False))
+            self.places = np.sort(draw.choice(self.count, WORDS_LEFT_OUT, replace=False))
         one_by_one = (
-            eraser.without_each_word(self._places) if words else eraser.without_each_sentence()
+            eraser.without_each_word(self.places) if words else eraser.without_each_sentence()
         )
-        self._drops = answers.likely(eraser.whole()) - answers.likely(one_by_one)
+        self.drops = answers.likely(eraser.whole()) - answers.likely(one_by_one)
         self._best: dict[int, float] = {}
 
     def erased_by(self, amounts: Floats) -> Erased:
@@ -45,20 +48,20 @@ class Pieces:
 
     def best_gain(self, number: int) -> float | None:
         """The gain of ranking by leave-one-out; None where not every piece was left out."""
-        if len(self._places) < self.count:
+        if len(self.places) < self.count:
             return None
         if number not in self._best:
-            found = self.erased_by(self._drops[:, number].numpy())
+            found = self.erased_by(self.drops[:, number].numpy())
             self._best[number] = float(found.gains(number)[0])
         return self._best[number]
 
     def agreement(self, amounts: Floats, number: int) -> tuple[float, float] | None:
         """Kendall's tau between amounts and leave-one-out drops, beside that of random rankings."""
-        drops = self._drops[:, number].numpy()
-        own = kendall(amounts[self._places], drops)
+        drops = self.drops[:, number].numpy()
+        own = kendall(amounts[self.places], drops)
         if own is None:
             return None
-        others = [kendall(-row[self._places].astype(float), drops) for row in self._ranks]
+        others = [kendall(-row[self.places].astype(float), drops) for row in self._ranks]
         return own, float(np.mean([other or 0.0 for other in others]))
 
     def _likely(self, kept: Mask) -> Tensor:

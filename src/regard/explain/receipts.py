@@ -50,18 +50,21 @@ def inquiries(answers: Answers, policy: str = "delete", seed: int = SEED) -> lis
 
 
 class Inquiry:
-    """What is asked about one document; what several explanations need is asked once."""
+    """What is asked about one document; what several explanations need is asked once.
+
+    ``whole`` holds the probabilities of the document as it is, (1, classes).
+    """
 
     def __init__(self, answers: Answers, eraser: Eraser, *, policy: str, seed: int) -> None:
-        self._answers, self._eraser, self._policy, self._seed = answers, eraser, policy, seed
-        self._whole = answers.likely(eraser.whole())  # (1, classes)
+        self._answers, self.eraser, self._policy, self._seed = answers, eraser, policy, seed
+        self.whole = answers.likely(eraser.whole())  # (1, classes)
         self._pieces: dict[str, Pieces] = {}
 
     def receipt(self, decision: Decision) -> Receipt:
         """Measure the ranking of the words and of the sentences behind a decision."""
         number = self._answers.classes.index(decision.label)
         findings = [
-            self._finding(self._pieces_of(level), np.array(weights.amounts), number)
+            self._finding(self.pieces(level), np.array(weights.amounts), number)
             for level, weights in ranked_levels(decision).items()
         ]
         gains = [finding.gains for finding in findings]
@@ -75,9 +78,10 @@ class Inquiry:
             erasure=self._policy,
         )
 
-    def _pieces_of(self, level: str) -> Pieces:
+    def pieces(self, level: str) -> Pieces:
+        """The words or the sentences of the document, and what was asked about them."""
         if level not in self._pieces:
-            self._pieces[level] = Pieces(level, self._answers, self._eraser, self._seed)
+            self._pieces[level] = Pieces(level, self._answers, self.eraser, self._seed)
         return self._pieces[level]
 
     def _finding(self, pieces: Pieces, amounts: Floats, number: int) -> _Finding:
@@ -86,7 +90,7 @@ class Inquiry:
             torch.cat([own.without, pieces.random.without]),  # (1 + rankings, bins, classes)
             torch.cat([own.alone, pieces.random.alone]),
         )
-        start = float(self._whole[0, number])
+        start = float(self.whole[0, number])
         measures = [
             _measure("comprehensiveness", start - _mean_of_bins(both.without, number), level),
             _measure("sufficiency", start - _mean_of_bins(both.alone, number), level),
@@ -104,7 +108,7 @@ class Inquiry:
 
     def _flips(self, without: Tensor, number: int) -> Floats:
         """The smallest bin without which the decision is another, 1 if none is, (rankings,)."""
-        held = self._answers.decided(self._whole, number)
+        held = self._answers.decided(self.whole, number)
         same = self._answers.decided(without.flatten(0, 1), number) == held
         bins = torch.tensor(BINS, dtype=torch.float64)
         return torch.where(same.view(without.shape[:2]), 1.0, bins).min(1).values.numpy()

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from .cpu_attention import ContextAttention, attend, attend_context, attend_rows
 from .cpu_plan import GATES, Cell, Recurrent
+from .cpu_projection import project, project_into
 from .cpu_recurrence import recur
 from .native import library, why_absent
 
@@ -16,8 +17,11 @@ __all__ = [
     "attend",
     "attend_context",
     "attend_rows",
+    "attends",
     "available",
     "describe",
+    "project",
+    "project_into",
     "recur",
 ]
 
@@ -29,14 +33,19 @@ _MOST_UNITS = 1024
 
 def available(cell: Cell, projected: Tensor) -> bool:
     """Say whether ``recur`` can take this, and is the quickest way to do so."""
+    return (
+        cell in GATES and attends(projected) and projected.shape[1] <= GATES[cell] * _MOST_UNITS
+    )
+
+
+def attends(items: Tensor) -> bool:
+    """Say whether ``attend_rows`` and ``attend_context`` can take such items, (items, size)."""
     # A graph that is being recorded must see operations of torch, not one call into C.
     recording = torch.jit.is_tracing() or torch.compiler.is_compiling()  # type: ignore[attr-defined]
     return (
-        cell in GATES
-        and projected.device.type == "cpu"
-        and projected.dtype == torch.float32
-        and projected.ndim == 2
-        and projected.shape[1] <= GATES[cell] * _MOST_UNITS
+        items.device.type == "cpu"
+        and items.dtype == torch.float32
+        and items.ndim == 2
         and not recording
         and library() is not None
     )

@@ -7,7 +7,7 @@ from torch import Tensor
 from torch.autograd.function import FunctionCtx, once_differentiable
 
 from ..ragged import Ragged
-from .buffers import empty
+from .buffers import empty, release
 from .cpu_plan import Cell, Plan, Recurrent
 from .jobs import Gathering, Recurrence, padded_rows, sum_rows
 
@@ -73,6 +73,7 @@ class _Recur(torch.autograd.Function):
 
 def _gradients_again(plan: Plan, gradient: Tensor, inputs: list[Tensor]) -> list[Tensor]:
     """Go back some rows at a time, through gates that are made again for these rows alone."""
+    release()  # where memory is short, what waits for the next step must not lie idle
     totals = [torch.zeros_like(tensor) for tensor in inputs]
     projected, *parameters = inputs
     for part, items in plan.parts(KEPT_BYTES // 16):

@@ -15,6 +15,7 @@ __all__ = [
     "Job",
     "Layout",
     "Pooling",
+    "Projecting",
     "Recurrence",
     "Scoring",
     "padded",
@@ -188,3 +189,20 @@ class Attending(Job):
     """A recurrence whose states are only looked at by attention."""
 
     _fields_ = [("recurrence", Recurrence), ("scoring", Scoring), ("next_task", _number)]
+
+
+class Projecting(Job):
+    """Rows times a matrix, plus a bias."""
+
+    _fields_ = [
+        ("row_count", _number),
+        ("size", _number),
+        ("width", _number),
+        ("width_step", _number),
+        ("items", _pointer),
+        ("places", _pointer),
+        ("matrix", _pointer),
+        ("bias", _pointer),
+        ("result", _pointer),
+        ("next_task", _number),
+    ]

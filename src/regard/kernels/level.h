@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "native.h"
+#if HAVE_X86_LEVELS
+#include <immintrin.h>
+#endif
 #include "vectors.h"
 #include "product.h"
 #include "cells.h"
@@ -14,6 +17,7 @@
 #include "pooling.h"
 #include "scoring.h"
 #include "attending.h"
+#include "projecting.h"
 
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
@@ -27,6 +31,7 @@ const struct level JOIN(level_, LEVEL) = {
     .backward = backward,
     .gather = gather,
     .attend = attend,
+    .project = project,
     .pool = pool,
     .pool_back = pool_back,
     .pool_context = pool_context,

@@ -47,6 +47,8 @@ int regard_gather(int64_t level, struct gathering *job) { return levels[level]->
 
 int regard_attend(int64_t level, struct attending *job) { return levels[level]->attend(job); }
 
+int regard_project(int64_t level, struct projecting *job) { return levels[level]->project(job); }
+
 int regard_pool(int64_t level, struct pooling *job) { return levels[level]->pool(job); }
 
 int regard_pool_back(int64_t level, struct pooling *job) { return levels[level]->pool_back(job); }

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define INTERFACE 3
+#define INTERFACE 4
 
 /* How many rows are worked on together: enough to use each weight eight times per load. */
 #define BLOCK_ROWS 8
@@ -111,6 +111,20 @@ struct attending {
     int64_t next_task;
 };
 
+/* result row = bias + item * matrix, for all rows or for those of the given places. */
+struct projecting {
+    int64_t row_count;
+    int64_t size;
+    int64_t width;
+    int64_t width_step;
+    const float *items;    /* (rows, size) */
+    const int64_t *places; /* (row_count), which rows; NULL: the first row_count */
+    const float *matrix;   /* (size, width_step), transposed */
+    const float *bias;     /* (width_step) */
+    float *result;         /* (rows, width) */
+    int64_t next_task;
+};
+
 /* The kernels compiled for one instruction set. */
 struct level {
     const char *name;
@@ -119,6 +133,7 @@ struct level {
     int (*backward)(struct recurrence *);
     int (*gather)(struct gathering *);
     int (*attend)(struct attending *);
+    int (*project)(struct projecting *);
     int (*pool)(struct pooling *);
     int (*pool_back)(struct pooling *);
     int (*pool_context)(struct scoring *);

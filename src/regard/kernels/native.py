@@ -16,7 +16,7 @@ __all__ = ["SWITCH", "Library", "library", "required_library", "why_absent"]
 SWITCH = "REGARD_KERNELS"
 """The environment variable that turns the kernels off (``0``) or names the best level to use."""
 
-_INTERFACE = 3  # must equal INTERFACE in native.h
+_INTERFACE = 4  # must equal INTERFACE in native.h
 _OUT_OF_MEMORY = 1
 _HOME = os.getpid()
 
@@ -37,6 +37,7 @@ _KERNELS = (
     "backward",
     "gather",
     "attend",
+    "project",
     "pool",
     "pool_back",
     "pool_context",
@@ -149,15 +150,16 @@ def _load() -> tuple[Library | None, str]:
 
 
 def _team() -> Callable[..., None] | None:
-    """Return what runs a function on torch's own threads, where torch has such threads.
+    """Return what runs a function on torch's own threads, where that is best.
 
     After each operation they stay awake for milliseconds, waiting for the next: threads of our
-    own would have to share the cores with them. OpenMP's threads do not survive a fork, and
-    whoever calls on them in a child waits forever, so there we use our own.
+    own would have to share the cores with them. But they also wait awake for each other, which
+    on a crowded machine takes the core from the one waited for. And they do not survive a fork:
+    whoever calls on them in a child waits forever.
     """
-    if os.getpid() != _HOME or multiprocessing.parent_process() is not None:
-        return None
-    return _openmp()
+    crowded = os.getloadavg()[0] > (os.cpu_count() or 1) + 1
+    child = os.getpid() != _HOME or multiprocessing.parent_process() is not None
+    return None if crowded or child else _openmp()
 
 
 @functools.cache

@@ -77,7 +77,8 @@ static int add_word(struct word_table *table, const uint32_t *word, int64_t leng
                     struct slot *slot, uint64_t hash)
 {
     const int64_t number = table->word_count, start = table->starts[number];
-    if (number >= table->word_room || length > table->code_room - start)
+    if (number >= table->word_room || length > table->code_room - start ||
+        start + length > UINT32_MAX)
         return 0;
     memcpy(table->codes + start, word, sizeof *word * (size_t)length);
     table->starts[number + 1] = start + length;

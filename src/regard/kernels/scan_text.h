@@ -18,9 +18,9 @@ enum {
     WORD = 4,
     LETTER = 8,
     TAKES_APOSTROPHE = 16,
-    LETTERS = 32, /* of which the rules for sentences make words */
-    IN_WORD = 64, /* and what else may stand in one */
-    MIDDLE = 128, /* inside 10:30 */
+    LETTERS = 32,   /* of which the rules for sentences make words */
+    IN_WORD = 64,   /* and what else may stand in one */
+    MIDDLE = 128,   /* may stand inside a word, as in 10:30 */
     REPEATED = 256, /* one token however often it is repeated */
     PLACE = 512,    /* where a sentence might end */
     CLOSES = 1024,

@@ -12,11 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import DataError
 from .scanner_jobs import LANES, MARGIN, Numbering, Rules, Scanning, call, why_not
 from .word_table import WordTable, joined_codes
 
 __all__ = ["Scanned", "Scanner", "ScannerRules", "Search", "available", "describe"]
 
+_LONGEST = (1 << 31) - 1  # characters of a text, so that offsets into it fit
 _BLOCK = 1 << 18  # characters that are scanned in one call: their codes take a megabyte
 
 
@@ -77,6 +79,10 @@ class Scanner:
     def scan(self, texts: Sequence[str], search: Search | None = None) -> Scanned:
         """Find the tokens and sentences of each text, and the ids of their words if asked."""
         sizes = np.fromiter(map(len, texts), np.int64, len(texts))
+        if sizes.max(initial=0) > _LONGEST:
+            raise DataError(
+                f"a text has {sizes.max():,} characters; at most {_LONGEST:,} can be read"
+            )
         runs = list(_runs(sizes))
         most = max(int(sizes[run].sum()) for run in runs)
         room = _Room(self._rules, characters=most, longest=int(sizes.max(initial=0)))

@@ -35,11 +35,22 @@ INLINE float sum_lanes(vector x)
     return sum;
 }
 
-/* Comparisons with NaN are false, so NaN passes through and shows, as it does in PyTorch. */
+/* The lesser and the greater of two: the second where one is NaN, so that NaN passes through
+ * and shows, as it does in PyTorch. Compilers do not find these instructions by themselves. */
+#if HAVE_X86_LEVELS && WIDTH == 16
+INLINE vector lesser(vector x, vector y) { return (vector)_mm512_min_ps((__m512)x, (__m512)y); }
+INLINE vector greater(vector x, vector y) { return (vector)_mm512_max_ps((__m512)x, (__m512)y); }
+#elif HAVE_X86_LEVELS && WIDTH == 8
+INLINE vector lesser(vector x, vector y) { return (vector)_mm256_min_ps((__m256)x, (__m256)y); }
+INLINE vector greater(vector x, vector y) { return (vector)_mm256_max_ps((__m256)x, (__m256)y); }
+#else
+INLINE vector lesser(vector x, vector y) { return choose(x < y, x, y); }
+INLINE vector greater(vector x, vector y) { return choose(x > y, x, y); }
+#endif
+
 INLINE vector clamp(vector x, float limit)
 {
-    x = choose(x > limit, splat(limit), x);
-    return choose(x < -limit, splat(-limit), x);
+    return greater(splat(-limit), lesser(splat(limit), x));
 }
 
 /* A fraction whose division is left to the caller, who can share it between two. */

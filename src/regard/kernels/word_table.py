@@ -24,7 +24,10 @@ def joined_codes(texts: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.i
     starts = np.zeros(len(texts) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=starts[1:])
     encoded = "".join((*texts, _SURPLUS)).encode("utf-32-le", "surrogatepass")
-    return np.frombuffer(encoded, np.uint32), starts
+    codes = np.frombuffer(encoded, np.uint32)
+    if len(codes) != starts[-1] + LANES:
+        raise TypeError("a text says it is longer or shorter than it is, so it is no plain str")
+    return codes, starts
 
 
 class WordTable:

@@ -13,6 +13,7 @@ from torch import nn
 
 from ..data.batch import Batch
 from ..nn.dropout import drop
+from ..nn.pooling import Pooled
 from ..ragged import Ragged
 from .base import Attention, Impose, Model, Output
 from .parts import WordReader, build_pooling, check_imposed, word_embedding
@@ -46,7 +47,11 @@ class Flat(Model):
 
     def forward(self, batch: Batch, impose: Impose | None = None) -> Output:
         """Classify every document of the batch."""
-        return self._from_states(self.words(self.embedding, batch.by_document), impose)
+        rows = batch.by_document
+        pooled = None if impose else self.words.pooled(self.embedding, rows, self.pooling)
+        if pooled is not None:
+            return self._from_pooled(pooled)
+        return self._from_states(self.words(self.embedding, rows), impose)
 
     def from_vectors(self, words: Ragged, batch: Batch, impose: Impose | None = None) -> Output:
         """Classify from given word vectors, one row a sentence."""
@@ -55,10 +60,12 @@ class Flat(Model):
 
     def _from_states(self, states: Ragged, impose: Impose | None) -> Output:
         check_imposed(impose, {"word": states.values.shape[0]})
-        pooled = self.pooling(states, (impose or {}).get("word"))
+        return self._from_pooled(self.pooling(states, (impose or {}).get("word")))
+
+    def _from_pooled(self, pooled: Pooled) -> Output:
         documents = drop(pooled.vectors, self.state_dropout, self.training)
         penalty = None
         if pooled.penalty is not None:
-            penalty = self.penalty * pooled.penalty.sum() / max(len(states), 1)
+            penalty = self.penalty * pooled.penalty.sum() / max(len(pooled.weights), 1)
         weights = Attention("word", by="document", over="token", weights=pooled.weights)
         return Output(self.classify(documents), (weights,), penalty)

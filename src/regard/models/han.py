@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from ..nn.pooling import Pooled
+from ..nn.pooling import Pooled, Pooling
 from ..ragged import Ragged
 from .hierarchy import Hierarchy, HierarchyConfig, SentenceMaker
 from .parts import WordReader, build_pooling
@@ -41,6 +41,11 @@ class _EachAlone(SentenceMaker):
         super().__init__()
         self.pooling = build_pooling(size, config)
         self.output_size = self.pooling.output_size
+
+    @property
+    def alone(self) -> Pooling:
+        """The pooling of a sentence's words."""
+        return self.pooling
 
     def forward(self, states: Ragged, sentences: Tensor, weights: Tensor | None) -> Pooled:
         """Pool the words of each sentence."""

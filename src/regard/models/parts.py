@@ -10,11 +10,13 @@ from torch import Tensor, nn
 from ..errors import ConfigError, suggestion
 from ..nn.dropout import drop
 from ..nn.encoders import NoEncoder, RecurrentEncoder
+from ..nn.levels import pool_projected, pool_read
 from ..nn.pooling import POOLINGS, Pooled, Pooling, PoolingConfig
 from ..nn.rows import row_mean
 from ..ragged import Ragged
 from ..text.vocab import PADDING, UNKNOWN
 from .base import Impose
+from .projected import ProjectedWords
 from .settings import ReaderConfig
 
 __all__ = [
@@ -26,6 +28,9 @@ __all__ = [
     "mean_penalty",
     "word_embedding",
 ]
+
+
+_WHOLE_TABLE = 1 << 17  # words that a GPU projects sooner than it finds the distinct ones
 
 
 def word_embedding(vocab_size: int, size: int) -> nn.Embedding:
@@ -68,22 +73,45 @@ class WordReader(nn.Module):
         self.output_size = self.encoder.output_size
         self.word_dropout = config.word_dropout
         self.vector_dropout = config.vector_dropout
+        self.projected = ProjectedWords()
+
+    def pooled(self, embedding: nn.Embedding, ids: Ragged, pooling: Pooling) -> Pooled | None:
+        """Read rows of ids and pool each row, or nothing where that takes two goes."""
+        encoder = self.encoder
+        if not isinstance(encoder, RecurrentEncoder) or not encoder.attends:
+            return None
+        table = self.projected.of(embedding, encoder, ids.values)
+        return None if table is None else pool_projected(encoder, pooling, ids, table)
 
     def forward(self, embedding: nn.Embedding, ids: Ragged) -> Ragged:
         """Read rows of ids, (words, output_size)."""
+        if torch.is_grad_enabled():
+            self.projected.forget()
         values = ids.values
         if self.training and self.word_dropout:
             lost = torch.rand(values.shape, device=values.device) < self.word_dropout
             values = values.masked_fill(lost, UNKNOWN)
-        distinct, index = torch.unique(values, return_inverse=True)
+        vectors, index = _looked_up(embedding, values)
         # One draw for a word wherever it stands, so that it is still projected only once.
-        table = drop(embedding(distinct), self.vector_dropout, self.training)
+        table = drop(vectors, self.vector_dropout, self.training)
         return self.encoder.from_table(table, ids.with_values(index))
 
     def from_vectors(self, words: Ragged) -> Ragged:
         """Read rows of word vectors, (words, output_size)."""
+        if torch.is_grad_enabled():
+            self.projected.forget()
         kept = drop(words.values, self.vector_dropout, self.training)
         return self.encoder(words.with_values(kept))
+
+
+def _looked_up(embedding: nn.Embedding, values: Tensor) -> tuple[Tensor, Tensor]:
+    """Look up words once each: their vectors, and which of them stands where, (words,)."""
+    if values.is_cuda and embedding.num_embeddings <= _WHOLE_TABLE:
+        # To count the distinct words the host would have to wait for the device, which projects
+        # a whole table in less time.
+        return embedding.weight, values
+    distinct, index = torch.unique(values, return_inverse=True)
+    return embedding(distinct), index
 
 
 class Level(nn.Module):
@@ -105,12 +133,19 @@ class Level(nn.Module):
 
     def forward(self, items: Ragged, weights: Tensor | None = None) -> Pooled:
         """Make one vector of every row, (rows, output_size)."""
-        pooled = self.pooling(self.encoder(items), weights)
+        pooled = pool_read(self.encoder, self.pooling, items) if weights is None else None
+        if pooled is None:
+            pooled = self.pooling(self.encoder(items), weights)
         return self._of_items(items, pooled) if self.own else pooled
 
     def from_table(self, table: Tensor, numbers: Ragged) -> Pooled:
         """Make one vector of every row of numbers that pick items from a table, (items, size)."""
-        pooled = self.pooling(self.encoder.from_table(table, numbers))
+        pooled = None
+        if isinstance(self.encoder, RecurrentEncoder) and self.encoder.attends:
+            projected = self.encoder.project(table)
+            pooled = pool_projected(self.encoder, self.pooling, numbers, projected)
+        if pooled is None:
+            pooled = self.pooling(self.encoder.from_table(table, numbers))
         if not self.own:
             return pooled
         return self._of_items(numbers.with_values(table[numbers.values]), pooled)

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn.functional import embedding, linear
 from torch.nn.utils.rnn import PackedSequence
 
+from ..kernels import cpu
 from ..ragged import Ragged
 from .cells import CellName
 from .dropout import drop
@@ -122,6 +123,46 @@ class RecurrentEncoder(nn.Module):
             ends.append(end)
         return Reading(items.with_values(states), tuple(ends))
 
+    @property
+    def gate_count(self) -> int:
+        """How many numbers a projected vector has: those of all gates in all directions."""
+        return self.directions * self.layers.get_parameter("weight_hh_l0").shape[0]
+
+    @property
+    def attends(self) -> bool:
+        """Whether ``attend`` can be used: in evaluation, on a CPU, without gradients."""
+        if self.training or torch.is_grad_enabled():
+            return False
+        return cpu.available(self.cell, self._joined("bias_hh", 0)[None])  # as wide as projected
+
+    def input_weights(self) -> Tensor:
+        """The weights and biases that ``project`` uses, side by side, (gate_count, size + 1)."""
+        return torch.cat([self._joined("weight_ih", 0), self._joined("bias_ih", 0)[:, None]], 1)
+
+    def project(self, values: Tensor) -> Tensor:
+        """What vectors, (items, size), give the gates of the first layer; where ``attends``."""
+        return self._project(values, 0)
+
+    def project_into(self, table: Tensor, places: Tensor, vectors: Tensor) -> None:
+        """Fill rows of a table with what the vectors at the same places are projected to."""
+        weight, bias = self._joined("weight_ih", 0), self._joined("bias_ih", 0)
+        cpu.project_into(table, places, items=vectors, weight=weight, bias=bias)
+
+    def attend(
+        self, projected: Tensor, index: Tensor | None, rows: Ragged, attention: cpu.ContextAttention
+    ) -> tuple[Tensor, Tensor]:
+        """Read rows of projected vectors and pool the last layer's states, which are not kept.
+
+        Returns the vectors, (rows, output_size), and the weights, (items,).
+        """
+        last = self.layers.num_layers - 1
+        for layer in range(last):
+            states = self._states(projected, index, rows, layer)
+            projected, index = self._project(states, layer + 1), None
+        made = self._layer(last)
+        recurrent = cpu.Recurrent(made.cell, made.weights, made.biases)
+        return cpu.attend(projected, index, rows, layer=recurrent, attention=attention)
+
     def _states_and_end(self, projected: Tensor, rows: Ragged, layer: int) -> tuple[Tensor, Carry]:
         if self.cell == "lstm":  # its memory is not among its states
             return recur_from(self._layer(layer), projected, rows)
@@ -141,6 +182,11 @@ class RecurrentEncoder(nn.Module):
     def _projected(self, values: Tensor, layer: int) -> Tensor:
         """What the values give the gates of a layer, before any state."""
         return linear(values, self._joined("weight_ih", layer), self._joined("bias_ih", layer))
+
+    def _project(self, values: Tensor, layer: int) -> Tensor:
+        """The same without gradients, and with the same bits for a vector in any company."""
+        weight, bias = self._joined("weight_ih", layer), self._joined("bias_ih", layer)
+        return cpu.project(values, weight, bias)
 
     def _states(self, projected: Tensor, index: Tensor | None, rows: Ragged, layer: int) -> Tensor:
         made = self._layer(layer)

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from ..kernels import cpu
 from ..ragged import Ragged
-from .attention import SCORES
+from .attention import SCORES, ContextScore
 from .rows import row_max, row_mean, row_softmax, row_sum, row_weighted_sum
 
 __all__ = [
@@ -137,9 +138,20 @@ class AttentionPooling(Pooling):
 
     def forward(self, items: Ragged, weights: Tensor | None = None) -> Pooled:
         """Weigh every row and add it up."""
-        if weights is None:
-            weights = row_softmax(items.with_values(self.score(self.query, items))).values
-        return _summed(items, weights)
+        if weights is not None:
+            return _summed(items, weights)
+        attention = self.in_c()
+        if attention is not None and cpu.attends(items.values):
+            vectors, weights = cpu.attend_context(items.values, items, attention)
+            return Pooled(vectors, items.with_values(weights))
+        return _summed(items, row_softmax(items.with_values(self.score(self.query, items))).values)
+
+    def in_c(self) -> cpu.ContextAttention | None:
+        """The same attention as the kernels in C take it, if they know its score and type."""
+        query = self.query[0]
+        if not isinstance(self.score, ContextScore) or not cpu.attends(self.query):
+            return None
+        return cpu.ContextAttention(self.score.key.weight, self.score.key.bias, query)
 
 
 class StructuredPooling(Pooling):

@@ -29,6 +29,7 @@ class Epoch:
     validation_loss: float | None = None
     validation_accuracy: float | None = None
     validation_macro_f1: float | None = None
+    validation_bleu: float | None = None
 
     @property
     def documents_per_second(self) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -16,13 +16,12 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
-from ..data.batch import Batch
 from ..errors import ConfigError
-from ..models.base import Model
 from ..tasks.loss import Loss
-from ..training.batches import Batches
+from ..training.batches import B, Batches, TrainingBatch
 from ..training.loop import LossFunction
 from ..training.seeds import derived_seed, seeded
+from ..training.state import M
 from ..training.teams import Alone, Team
 
 __all__ = ["Processes", "join_team", "own_device", "process_count"]
@@ -73,15 +72,15 @@ class Processes:
         self.rank = dist.get_rank()
         self.size = dist.get_world_size()
 
-    def share_batches(self, batches: Batches) -> Batches:
+    def share_batches(self, batches: Batches[B]) -> Batches[B]:
         """Of every batch the part that this process takes."""
         return batches.share(self.rank, self.size)
 
-    def share_loss(self, loss: LossFunction) -> LossFunction:
+    def share_loss(self, loss: LossFunction[M, B]) -> LossFunction[M, B]:
         """The same loss and gradients as if one process had taken the whole batch."""
 
-        def shared(model: Model, batch: Batch) -> Loss:
-            own = self._own_loss(model, batch, loss)
+        def shared(model: M, batch: B, progress: float) -> Loss:
+            own = self._own_loss(model, batch, lambda: loss(model, batch, progress))
             weights = torch.stack([own.weight.to(own.total), own.documents.to(own.total)])
             weight, documents = self.add_up(weights)
             parameters = tuple(p for p in model.parameters() if p.requires_grad)
@@ -112,7 +111,7 @@ class Processes:
         dist.broadcast(data, 0)
         return data.cpu().numpy().tobytes()
 
-    def _own_loss(self, model: Model, batch: Batch, loss: LossFunction) -> Loss:
+    def _own_loss(self, model: nn.Module, batch: TrainingBatch, loss: Callable[[], Loss]) -> Loss:
         # The loop seeds every process alike; the same dropout on all shares would be no dropout
         # of the whole batch. This draw is the same everywhere, so an empty share must make it too.
         seed = int(torch.randint(2**62, ()))
@@ -120,7 +119,7 @@ class Processes:
             nothing = next(model.parameters()).new_zeros(())
             return Loss(nothing, nothing, nothing, nothing)
         with seeded(derived_seed(seed, self.rank), self.device):
-            return loss(model, batch)
+            return loss()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

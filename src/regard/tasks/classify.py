@@ -33,8 +33,8 @@ class ClassificationLoss:
     label_smoothing: float = 0.0
     focal: float = 0.0
 
-    def __call__(self, model: Model, batch: Batch) -> Loss:
-        """Let the model classify the batch, and say what that costs."""
+    def __call__(self, model: Model, batch: Batch, progress: float = 0.0) -> Loss:
+        """Let the model classify the batch, and say what that costs, however far it has come."""
         return self.of(model(batch), batch)
 
     def of(self, output: Output, batch: Batch) -> Loss:

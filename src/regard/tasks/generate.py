@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 
 from ..config import require, require_one_of
 from ..data.batch import Batch
@@ -14,8 +16,10 @@ from ..data.pairs import PairBatch
 from ..errors import DataError
 from ..models.base import Output
 from ..models.seq2seq import Seq2Seq
+from ..nn.decoding import RecurrentDecoder, State, Step
 from ..nn.search import Ends, Hypothesis, beam_search, greedy_search, sample
 from ..text.units import END, START
+from ..text.vocab import PADDING
 from .loss import Loss
 
 __all__ = ["GenerationConfig", "TokenLoss", "generate"]
@@ -86,23 +90,37 @@ class TokenLoss:
 def generate(model: Seq2Seq, source: Batch, config: GenerationConfig) -> list[list[Hypothesis]]:
     """Let the model write about each source on its own; return the hypotheses, best first.
 
-    It never sees a target, and dropout is off. Greedy writing and sampling give one each.
+    It never sees a target, and dropout is off. Greedy writing and sampling give one each. The
+    start and the padding are never written, however likely the model thinks them.
     """
     was_training = model.training
     model.eval()
     try:
-        state = model.start(source)
+        state, decoder = model.start(source), _Writer(model.decoder)
         lengths = source.by_document.lengths
         limits = (lengths * config.longest_ratio).long() + 10
         ends = Ends(START, END, limits.clamp(max=config.longest))
         if config.method == "beam":
             power = config.length_power
-            return beam_search(model.decoder, state, ends, width=config.beam, length_power=power)
+            return beam_search(decoder, state, ends, width=config.beam, length_power=power)
         if config.method == "greedy":
-            found = greedy_search(model.decoder, state, ends)
+            found = greedy_search(decoder, state, ends)
         else:
             heat = config.temperature
-            found = sample(model.decoder, state, ends, seed=config.seed, temperature=heat)
+            found = sample(decoder, state, ends, seed=config.seed, temperature=heat)
         return [[hypothesis] for hypothesis in found]
     finally:
         model.train(was_training)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Writer:
+    """A decoder that writes no token that stands for nothing in a text."""
+
+    decoder: RecurrentDecoder
+
+    def step(self, state: State, previous: Tensor) -> Step:
+        made = self.decoder.step(state, previous)
+        logits = made.logits.clone()
+        logits[:, PADDING] = logits[:, START] = -math.inf
+        return replace(made, logits=logits)

@@ -6,6 +6,7 @@ that this works for words too, a word with white space before it is another piec
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from ..config import require, require_one_of
 from .document import Tokens
 
-__all__ = ["END", "KINDS", "RESERVED", "START", "Pieces", "Units", "UnitsConfig"]
+__all__ = ["END", "KINDS", "RESERVED", "START", "Pieces", "Units", "UnitsConfig", "spelled"]
 
 START = 2
 """The id that stands before the first piece of a written text."""
@@ -37,11 +38,14 @@ class UnitsConfig:
     size: int = 8000  # different pieces at most, the reserved ones counted
     min_count: int = 2  # a piece that the training texts hold fewer times is unknown
     lowercase: bool = False  # read and write in lower case; the text itself is never altered
+    shared: bool = False  # one vocabulary for sources and targets
+    longest: int = 200  # pieces of a text at most; training leaves longer ones out
 
     def __post_init__(self) -> None:
         require_one_of("kind", self.kind, KINDS)
         require(self.size > len(RESERVED), f"size must be at least 5, got {self.size}")
         require(self.min_count >= 1, f"min_count must be at least 1, got {self.min_count}")
+        require(self.longest >= 1, f"longest must be at least 1, got {self.longest}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,3 +85,21 @@ def one_sentence(text: str, spans: NDArray[np.int32]) -> Tokens:
     """Make the tokens of a text one sentence; a text without tokens has none."""
     counts = [len(spans)] if len(spans) else []
     return Tokens(text, spans.reshape(-1, 2), np.array(counts, dtype=np.int32))
+
+
+def spelled(units: Units, ids: Sequence[int]) -> Tokens:
+    """Write the text that pieces make, and say where in it each of them stands.
+
+    White space before a piece is left out of its span, as where a text is cut; start, end and
+    padding have an empty span.
+    """
+    text = units.decode(ids)
+    ends = [len(units.decode(ids[:count])) for count in range(len(ids) + 1)]
+    spans = np.zeros((len(ids), 2), dtype=np.int32)
+    for place, (start, end) in enumerate(itertools.pairwise(ends)):
+        # Written together, pieces may make less than one by one, such as a space at an end.
+        begin, stop = min(start, len(text)), min(end, len(text))
+        while begin < stop and text[begin].isspace():
+            begin += 1
+        spans[place] = (begin, max(begin, stop))
+    return one_sentence(text, spans)

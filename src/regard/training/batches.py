@@ -3,56 +3,81 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
+from typing import Generic, Protocol, Self, TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
-from ..data.batch import Batch
 from ..data.batches import plan_batches, split_by_rank
-from ..ragged import Ragged
 from .config import TrainingConfig
 from .seeds import derived_seed
 
-__all__ = ["Batches", "PlannedBatches", "Source"]
+__all__ = ["B", "Batches", "PlannedBatches", "Source", "TrainingBatch"]
 
 
-class Batches(Protocol):
+class TrainingBatch(Protocol):
+    """What a step learns from: some documents, or pairs, together."""
+
+    def __len__(self) -> int:
+        """How many documents there are."""
+        ...
+
+    @property
+    def token_count(self) -> int:
+        """How many tokens they have together."""
+        ...
+
+    @property
+    def tensors(self) -> tuple[Tensor, ...]:
+        """The numbers the batch is made of, from which it can be known again."""
+        ...
+
+    def to(self, device: torch.device | str) -> Self:
+        """The same batch on ``device``."""
+        ...
+
+
+B = TypeVar("B", bound=TrainingBatch)
+Given = TypeVar("Given", bound=TrainingBatch, covariant=True)
+
+
+class Batches(Protocol[Given]):
     """The batches of every epoch: asked twice for an epoch, it gives the same ones again."""
 
     def count(self, epoch: int) -> int:
         """How many batches the epoch has."""
         ...
 
-    def read(self, epoch: int, start: int = 0) -> Iterator[Batch]:
+    def read(self, epoch: int, start: int = 0) -> Iterator[Given]:
         """Give the batches of the epoch, without the first ``start``."""
         ...
 
-    def share(self, rank: int, size: int) -> Batches:
+    def share(self, rank: int, size: int) -> Batches[Given]:
         """The same batches, each cut down to one process's share of it, which may be empty."""
         ...
 
 
-class Source(Protocol):
-    """Encoded documents, such as a ``Corpus``."""
+class Source(Protocol[Given]):
+    """Encoded documents, such as a ``Corpus``, or pairs."""
 
     @property
     def lengths(self) -> NDArray[np.integer]:
         """How many tokens each document has."""
         ...
 
-    def batch(self, indices: NDArray[np.int64]) -> Batch:
-        """Put some documents into one batch."""
+    def batch(self, indices: NDArray[np.int64]) -> Given:
+        """Put some documents, or none, into one batch."""
         ...
 
 
-class PlannedBatches:
+class PlannedBatches(Generic[B]):
     """Batches of some documents of a source, shuffled and grouped by length as the settings say."""
 
     def __init__(
         self,
-        source: Source,
+        source: Source[B],
         config: TrainingConfig,
         *,
         indices: NDArray[np.int64] | None = None,
@@ -69,7 +94,7 @@ class PlannedBatches:
         """How many batches the epoch has."""
         return len(self._plan(epoch))
 
-    def read(self, epoch: int, start: int = 0) -> Iterator[Batch]:
+    def read(self, epoch: int, start: int = 0) -> Iterator[B]:
         """Give the batches of the epoch, without the first ``start``."""
         for places in self._plan(epoch)[start:]:
             mine = (
@@ -77,9 +102,9 @@ class PlannedBatches:
                 if self._size > 1
                 else places
             )
-            yield self._source.batch(self._indices[mine]) if len(mine) else _empty_batch()
+            yield self._source.batch(self._indices[mine])
 
-    def share(self, rank: int, size: int) -> PlannedBatches:
+    def share(self, rank: int, size: int) -> PlannedBatches[B]:
         """The same batches, each cut down to one process's share of it, which may be empty."""
         return PlannedBatches(
             self._source, self._config, indices=self._indices, rank=rank, size=size
@@ -97,8 +122,3 @@ class PlannedBatches:
             )
             self._planned = (epoch, plan)
         return self._planned[1]
-
-
-def _empty_batch() -> Batch:
-    nothing = torch.zeros(0, dtype=torch.int64)
-    return Batch(Ragged(nothing, nothing), nothing)

@@ -13,7 +13,7 @@ from torch import nn
 from ..config import Plain, to_dict
 from ..errors import ConfigError, ModelError
 from ..records.encoding import Json
-from .batches import Batches
+from .batches import B, Batches
 from .config import TrainingConfig
 from .snapshot import Snapshot, read_snapshot, write_snapshot
 
@@ -93,14 +93,12 @@ class Checkpoint:
                 )
 
 
-def fingerprint(model: nn.Module, batches: Batches, config: TrainingConfig) -> dict[str, Plain]:
+def fingerprint(model: nn.Module, batches: Batches[B], config: TrainingConfig) -> dict[str, Plain]:
     """Say in a few plain values what a run is made of; runs that differ in one cannot be joined."""
     shapes = [f"{name} {tuple(weight.shape)}" for name, weight in model.state_dict().items()]
     # One batch is read in a moment; it tells other data, another order or another vocabulary.
     first = next(iter(batches.read(0)))
-    parts = [first.ids.values, first.ids.lengths, first.sentences]
-    parts += [] if first.labels is None else [first.labels]
-    content = b"".join(part.cpu().numpy().tobytes() for part in parts)
+    content = b"".join(part.cpu().numpy().tobytes() for part in first.tensors)
     return {
         **{f"training.{name}": value for name, value in to_dict(config).items()},
         "network shape": _digest("\n".join(shapes).encode()),

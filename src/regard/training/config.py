@@ -19,7 +19,7 @@ __all__ = [
 
 OptimizerName = Literal["adam", "adamw", "sgd"]
 ScheduleName = Literal["constant", "linear", "cosine", "one-cycle"]
-Monitor = Literal["loss", "accuracy", "macro_f1"]
+Monitor = Literal["loss", "accuracy", "macro_f1", "bleu"]
 ClassWeights = Literal["none", "balanced"]
 Precision = Literal["float32", "float64", "bfloat16"]
 
@@ -38,7 +38,7 @@ class TrainingConfig:
     schedule: ScheduleName = "linear"
     warmup: float = 0.0  # below one a share of all steps, else steps
     clip: float | None = 1.0  # the gradient's norm at most
-    patience: int | None = 2  # epochs without progress before stopping; none: never
+    patience: int | None = 3  # epochs without progress before stopping; none: never
     min_delta: float = 0.0  # a smaller gain is no progress
     monitor: Monitor = "loss"  # what progress is measured by, on the validation data
     class_weights: ClassWeights = "none"

@@ -8,12 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from ..config import require, require_one_of
+import torch
 
-__all__ = ["FORCINGS", "ForcingConfig", "forcing_ratio"]
+from ..config import require, require_one_of
+from ..data.pairs import PairBatch
+from ..models.seq2seq import Seq2Seq
+from ..tasks.generate import TokenLoss
+from ..tasks.loss import Loss
+
+__all__ = ["FORCINGS", "ForcedLoss", "ForcingConfig", "forcing_ratio"]
 
 ForcingName = Literal["constant", "linear", "exponential", "inverse-sigmoid"]
 
@@ -43,6 +49,22 @@ def forcing_ratio(config: ForcingConfig, progress: float) -> float:
     """Return the probability of the true token after a share of the training, from 0 to 1."""
     share = min(max(progress, 0.0), 1.0)
     return FORCINGS[config.schedule](config.start, config.end, share)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ForcedLoss:
+    """The loss of every target token, told the true tokens as often as the schedule says."""
+
+    loss: TokenLoss
+    forcing: ForcingConfig
+
+    def __call__(self, model: Seq2Seq, batch: PairBatch, progress: float = 0.0) -> Loss:
+        """Let the model write the targets, after this share of its training."""
+        return replace(self.loss, forcing=forcing_ratio(self.forcing, progress))(model, batch)
+
+    def to(self, device: torch.device) -> ForcedLoss:
+        """The same loss; it has nothing that lies on a device."""
+        return self
 
 
 def _inverse_sigmoid(start: float, end: float, progress: float) -> float:

@@ -9,19 +9,18 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ..data.batch import Batch
 from ..errors import DataError
-from ..models.base import Model
 from ..tasks.loss import Loss
-from .batches import Batches
+from .batches import B, Batches
 from .config import TrainingConfig
 from .optimizers import clip_gradients
 from .seeds import derived_seed, seeded
-from .state import TrainingState
+from .state import M, TrainingState
 
 __all__ = ["LossFunction", "Step", "count_steps", "train"]
 
-LossFunction = Callable[[Model, Batch], Loss]
+LossFunction = Callable[[M, B, float], Loss]
+"""What a model makes of a batch costs, after this share of all steps, from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,12 +60,12 @@ class Step:
 
 
 def train(
-    model: Model,
-    batches: Batches,
+    model: M,
+    batches: Batches[B],
     *,
-    loss: LossFunction,
+    loss: LossFunction[M, B],
     config: TrainingConfig,
-    state: TrainingState | None = None,
+    state: TrainingState[M] | None = None,
 ) -> Iterator[Step]:
     """Train the model in place, and yield each step once it is taken; to stop early, stop asking.
 
@@ -92,7 +91,7 @@ def train(
                 gradient_norm=norm,
                 learning_rate=rate,
                 documents=len(batch),
-                tokens=batch.ids.values.shape[0],
+                tokens=batch.token_count,
                 seconds=time.perf_counter() - began,
             )
             # What the caller did with the step is not part of the next one's time.
@@ -101,7 +100,7 @@ def train(
             raise DataError(f"epoch {epoch + 1} was to have {count} batches, got {state.batch}")
 
 
-def count_steps(batches: Batches, config: TrainingConfig) -> int:
+def count_steps(batches: Batches[B], config: TrainingConfig) -> int:
     """Return how many steps all epochs have together."""
     steps = sum(batches.count(epoch) for epoch in range(config.epochs))
     if steps == 0:
@@ -110,7 +109,7 @@ def count_steps(batches: Batches, config: TrainingConfig) -> int:
 
 
 def _learn(
-    state: TrainingState, batch: Batch, *, loss: LossFunction, config: TrainingConfig
+    state: TrainingState[M], batch: B, *, loss: LossFunction[M, B], config: TrainingConfig
 ) -> tuple[Loss, Tensor]:
     """Move the weights once; return what the batch cost, and how large its gradient was."""
     device = state.device
@@ -118,7 +117,7 @@ def _learn(
     state.optimizer.zero_grad()
     with seeded(derived_seed(config.seed, "step", state.step), device):
         with torch.autocast(device.type, torch.bfloat16, enabled=config.precision == "bfloat16"):
-            cost = loss(model, batch.to(device))
+            cost = loss(model, batch.to(device), state.progress)
         result = cost.backward()
     norm = clip_gradients(model.parameters(), config.clip)
     state.optimizer.step()

@@ -50,6 +50,7 @@ class TensorBoardLog:
             "validation_loss": epoch.validation_loss,
             "validation_accuracy": epoch.validation_accuracy,
             "validation_macro_f1": epoch.validation_macro_f1,
+            "validation_bleu": epoch.validation_bleu,
             "documents_per_second": epoch.documents_per_second,
         }
         for name, value in scalars.items():

@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Generic, TypeVar, cast
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from ..models.base import Model
 from ..records.encoding import Json
 from .config import TrainingConfig
 from .optimizers import build_optimizer
 from .schedules import build_schedule
 from .snapshot import Snapshot
 
-__all__ = ["TrainingState"]
+__all__ = ["M", "TrainingState"]
+
+M = TypeVar("M", bound=nn.Module)
 
 
-class TrainingState:
+class TrainingState(Generic[M]):
     """A model in training: its optimizer and schedule, and how far it has come.
 
     ``epoch`` and ``batch`` are those to come next, from zero; ``step`` counts those taken.
     """
 
-    def __init__(self, model: Model, config: TrainingConfig, *, total_steps: int) -> None:
+    def __init__(self, model: M, config: TrainingConfig, *, total_steps: int) -> None:
         model.to(torch.float64 if config.precision == "float64" else torch.float32)
         if config.freeze_vectors:
-            model.embedding.weight.requires_grad_(False)
+            model.get_submodule("embedding").requires_grad_(False)
         self.model = model
         self.total_steps = total_steps
         self.optimizer = build_optimizer(model, config)
@@ -39,6 +40,11 @@ class TrainingState:
     def device(self) -> torch.device:
         """Where the model is."""
         return next(self.model.parameters()).device
+
+    @property
+    def progress(self) -> float:
+        """The share of all steps that was taken, from 0 to 1."""
+        return self.step / self.total_steps
 
     @property
     def learning_rate(self) -> float:

@@ -76,4 +76,6 @@ class EarlyStopping:
             return None if epoch.validation_loss is None else -epoch.validation_loss
         if self._config.monitor == "accuracy":
             return epoch.validation_accuracy
+        if self._config.monitor == "bleu":
+            return epoch.validation_bleu
         return epoch.validation_macro_f1

@@ -6,8 +6,9 @@ from typing import Protocol
 
 from torch import Tensor, nn
 
-from .batches import Batches
+from .batches import B, Batches
 from .loop import LossFunction
+from .state import M
 
 __all__ = ["Alone", "Team"]
 
@@ -18,11 +19,11 @@ class Team(Protocol):
     rank: int
     size: int
 
-    def share_batches(self, batches: Batches) -> Batches:
+    def share_batches(self, batches: Batches[B]) -> Batches[B]:
         """Of every batch the part that this process takes."""
         ...
 
-    def share_loss(self, loss: LossFunction) -> LossFunction:
+    def share_loss(self, loss: LossFunction[M, B]) -> LossFunction[M, B]:
         """The same loss and gradients as if one process had taken the whole batch."""
         ...
 
@@ -45,11 +46,11 @@ class Alone:
     rank = 0
     size = 1
 
-    def share_batches(self, batches: Batches) -> Batches:
+    def share_batches(self, batches: Batches[B]) -> Batches[B]:
         """The batches as they are."""
         return batches
 
-    def share_loss(self, loss: LossFunction) -> LossFunction:
+    def share_loss(self, loss: LossFunction[M, B]) -> LossFunction[M, B]:
         """The loss as it is."""
         return loss
 

@@ -44,6 +44,10 @@ class Theme:
         share = (level / LEVELS) ** 0.8
         return mixed(self.paper, self.against if against else self.word, share)
 
+    def grey(self, level: int) -> Colour:
+        """The colour of a cell of a matrix at a level from 0, the paper, to ``LEVELS``, the ink."""
+        return mixed(self.paper, self.ink, (level / LEVELS) ** 0.8)
+
     def ink_on(self, background: Colour) -> Colour:
         """An ink that can be read on such a background: the theme's own where it will do."""
         own = [ink for ink in (self.ink, self.paper) if contrast(ink, background) >= 4.5]

@@ -31,6 +31,7 @@ _OTHERS = (
     "Microsoft YaHei",
     "Yu Gothic",
     "Malgun Gothic",
+    "NanumGothic",
     "Noto Sans Devanagari",
     "Noto Sans Thai",
     "Noto Sans Arabic",
@@ -40,6 +41,7 @@ _OTHERS = (
     "Noto Emoji",
 )
 
+_USUAL = ("normal", 400)
 _NO_GLYPH = "\u25a1"  # an empty box
 
 
@@ -57,7 +59,9 @@ class Type:
         from matplotlib.font_manager import fontManager
 
         missing = {ord(letter) for letter in text} | {ord(_NO_GLYPH)}
-        installed = {font.name: font.fname for font in reversed(fontManager.ttflist)}
+        # Of a family the upright face of usual weight is asked: others may lack whole scripts.
+        faces = sorted(fontManager.ttflist, key=lambda face: (face.style, face.weight) == _USUAL)
+        installed = {face.name: face.fname for face in faces}
         families: list[str] = []
         drawn: set[int] = set()
         for family in (_FIRST, *_OTHERS):

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import replace
 from pathlib import Path
 
-from ..errors import ConfigError, MissingExtra
 from ..records.explanation import Decision, Explanation
 from .colours import LIGHT
 from .glyphs import Type
+from .images import image_bytes, new_figure, require_format
 from .passages import Stretch, is_right_to_left, passages
 from .picture import WIDTH, Block, Ink, Picture, height_of, room_for_text
 from .scale import Scale
 from .wrapping import Styled, broken
 
-__all__ = ["FORMATS", "render", "write"]
-
-FORMATS = ("png", "svg", "pdf")
-
-_DOTS_PER_INCH = 160
+__all__ = ["render", "write"]
 
 # A picture is to be seen at a glance: of a longer text the heaviest sentences are drawn.
 _MOST_LINES = 60
@@ -33,25 +28,13 @@ def write(explanation: Explanation, path: Path) -> None:
 
 def render(explanation: Explanation, kind: str = "png") -> bytes:
     """Return the picture of the first decision as the bytes of a file."""
-    if kind not in FORMATS:
-        raise ConfigError(f"a picture cannot be {kind or 'without format'!r}; use png, svg or pdf")
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure
-    except ImportError as problem:
-        raise MissingExtra("matplotlib", "plots", "a picture of an explanation") from problem
+    require_format(kind, "a picture of an explanation")
     decision = explanation.decisions[0]
     style = Type.for_text(_everything(explanation, decision))
     blocks = _shortened(_blocks(explanation, decision, style))
-    figure = Figure(figsize=(WIDTH / 72, height_of(blocks) / 72), dpi=_DOTS_PER_INCH)
+    figure = new_figure(WIDTH, height_of(blocks))
     Picture(figure, style, LIGHT).draw(explanation, decision, blocks)
-    file = io.BytesIO()
-    # A fixed salt and no date: the same explanation gives the same bytes. No hinting: text
-    # is then as wide as it was measured.
-    with matplotlib.rc_context({"svg.hashsalt": "regard", "text.hinting": "no_hinting"}):
-        dated = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
-        figure.savefig(file, format=kind, metadata=dated[kind], facecolor="white")
-    return file.getvalue()
+    return image_bytes(figure, kind)
 
 
 def _everything(explanation: Explanation, decision: Decision) -> str:

@@ -1,27 +1,24 @@
-"""Draw explanations as HTML that needs nothing else: no script, no request."""
+"""Draw explanations as HTML that needs nothing else: no request; a script for long texts alone."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from importlib import resources
 
 from ..records.explanation import Decision, Explanation
-from ..records.weights import Weights
 from .charts import STYLES
 from .colours import DARK, LEVELS, LIGHT, Theme, hexadecimal
+from .lines import is_long, text
+from .overview import overview
 from .page import escaped, page
-from .panels import LETTERS, index, legend, probability_bars, switches, word_bars
-from .passages import Passage, Stretch, is_right_to_left, passages
+from .panels import index, legend, probability_bars, switches, word_bars
 from .receipts import panel
-from .scale import Scale, chance
-from .shadings import shadings
+from .scale import chance
+from .sections import asset
+from .shadings import HOP_KEY, KEYS, hop_count
 from .summary import groups, heavy_words, is_right, method_name, notes, question, told
 
-__all__ = ["fragment", "notebook", "render", "styles"]
-
-# Words that can be reached with the tab key; more would be a burden, not a help.
-_FOCUSABLE = 10
+__all__ = ["fragment", "notebook", "render", "scripts_for", "styles", "styles_for"]
 
 
 def render(explanations: Sequence[Explanation], *, title: str = "Explanations") -> str:
@@ -29,7 +26,8 @@ def render(explanations: Sequence[Explanation], *, title: str = "Explanations") 
     parts = [f"<h1>{escaped(title)}</h1>", index(explanations)]
     for number, explanation in enumerate(explanations, start=1):
         parts.append(f'<div id="document-{number}">{fragment(explanation)}</div>')
-    return page(title, "\n".join(parts), styles=styles())
+    style, script = styles_for(explanations), scripts_for(explanations)
+    return page(title, "\n".join(parts), styles=style, scripts=script)
 
 
 def fragment(explanation: Explanation) -> str:
@@ -39,23 +37,65 @@ def fragment(explanation: Explanation) -> str:
 
 def notebook(explanation: Explanation) -> str:
     """Return one explanation with the styles it needs, as a notebook shows it."""
-    return f"<style>{styles()}</style>{fragment(explanation)}"
+    return f"<style>{styles_for([explanation])}</style>{fragment(explanation)}"
+
+
+def scripts_for(explanations: Sequence[Explanation]) -> str:
+    """Return the script that these explanations need: none where no text is long."""
+    decisions = [decision for one in explanations for decision in one.decisions]
+    return asset("explanation.js") if any(map(is_long, decisions)) else ""
+
+
+def styles_for(explanations: Sequence[Explanation]) -> str:
+    """Return the style sheet that these explanations need."""
+    levels = [
+        weights
+        for one in explanations
+        for decision in one.decisions
+        for weights in decision.weights
+    ]
+    return styles(hops=max(map(hop_count, levels), default=0))
 
 
 @cache
-def styles() -> str:
-    """Return the style sheet of ``fragment``."""
-    sheet = resources.files(__package__).joinpath("assets", "explanation.css")
-    levels = "".join(
-        f".{letter}{level}{{--{letter}-bg:var(--b{level});--{letter}-fg:var(--f{level})}}"
-        f".rg-minus.{letter}{level}{{--{letter}-bg:var(--n{level});--{letter}-fg:var(--g{level})}}"
-        for level in range(1, LEVELS + 1)
-        for letter in LETTERS
-    )
+def styles(*, hops: int = 0) -> str:
+    """Return the style sheet of ``fragment``, for weights of at most so many hops."""
+    keys = [*KEYS, *(HOP_KEY.format(hop + 1) for hop in range(hops))]
     return (
         f".regard{{{_variables(LIGHT)}}}"
         f"@media screen and (prefers-color-scheme:dark){{.regard{{{_variables(DARK)}}}}}"
-        f"{levels}\n{STYLES}\n{sheet.read_text(encoding='utf-8')}"
+        f"{''.join(map(_shades, keys))}\n{STYLES}\n{asset('explanation.css')}"
+        f"{''.join(map(_chosen, keys[1:]))}{''.join(map(_chosen_bars, range(1, hops + 1)))}"
+    )
+
+
+def _shades(key: str) -> str:
+    """What each level of one shading looks like, for the label and against it."""
+    return "".join(
+        f".{key}{level}{{--{key}bg:var(--b{level});--{key}fg:var(--f{level})}}"
+        f".rg-minus.{key}{level}{{--{key}bg:var(--n{level});--{key}fg:var(--g{level})}}"
+        for level in range(1, LEVELS + 1)
+    )
+
+
+def _chosen(key: str) -> str:
+    """What a page looks like while its reader has chosen one shading."""
+    chosen = f".regard:has([value={key}]:checked)"
+    return (
+        f"{chosen} mark{{background:var(--{key}bg,none);color:var(--{key}fg,inherit)}}"
+        f"{chosen} .rg-in-x{{display:none}}"
+        f".rg-legend>.rg-in-{key}{{display:none}}"
+        f"{chosen} .rg-legend>.rg-in-{key}{{display:inline-flex}}"
+    )
+
+
+def _chosen_bars(hop: int) -> str:
+    """What the bars look like while their reader has chosen one hop."""
+    chosen = f".regard:has([value=b{hop}]:checked)"
+    return (
+        f"{chosen} .rg-line{{--shown:var(--v{hop})}}"
+        f"{chosen} .rg-gutter[data-b{hop}]{{font-size:0}}"
+        f"{chosen} .rg-gutter[data-b{hop}]::before{{content:attr(data-b{hop});font-size:.75rem}}"
     )
 
 
@@ -79,7 +119,7 @@ def _article(explanation: Explanation, decisions: Sequence[Decision]) -> str:
         '<article class="regard">'
         f"{_head(explanation, decisions)}"
         f'<div class="rg-facts">{facts}</div>'
-        f"{switches(decision)}{_text(explanation, decision)}"
+        f"{switches(decision)}{overview(explanation, decision)}{text(explanation, decision)}"
         f"{legend(explanation, decision)}"
         + (f'<p class="rg-notes">{escaped(remarks)}</p>' if remarks else "")
         + "".join(map(panel, decisions))
@@ -106,70 +146,3 @@ def _head(explanation: Explanation, decisions: Sequence[Decision]) -> str:
     return f'<div class="rg-head">{answers}{rival}{truth}{method}</div>' + (
         f'<p class="rg-spread">{escaped(said)}</p>' if said else ""
     )
-
-
-def _text(explanation: Explanation, decision: Decision) -> str:
-    sentences = decision.level("sentence")
-    direction = "rtl" if is_right_to_left(explanation.source) else "ltr"
-    plain = " rg-plain" if sentences is None else ""
-    ink = _WordInk(decision)
-    scale = Scale.of_sentences(sentences)
-    lines = "".join(
-        _line(passage, sentences, scale, ink=ink) for passage in passages(explanation, decision)
-    )
-    return f'<div class="rg-text{plain}" dir="{direction}">{lines}</div>'
-
-
-def _line(passage: Passage, sentences: Weights | None, scale: Scale, *, ink: _WordInk) -> str:
-    words = "".join(map(ink.draw, passage.stretches))
-    if sentences is None:
-        return f'<div class="rg-line"><p dir="auto">{words}</p></div>'
-    length, gutter = 0.0, '<span class="rg-gutter rg-none">not read</span>'
-    if passage.sentence is not None:
-        value = sentences.amounts[passage.sentence]
-        length = scale.length(value)
-        kinds = "rg-gutter" + " rg-quiet" * (length < 0.2) + " rg-minus" * (value < 0)
-        said = f'title="sentence {passage.sentence + 1}">{escaped(scale.text(value))}'
-        gutter = f'<span class="{kinds}" {said}</span>'
-    return (
-        f'<div class="rg-line" style="--v:{length:.2f}">{gutter}'
-        f'<p dir="auto"><span>{words}</span></p></div>'
-    )
-
-
-class _WordInk:
-    """Draws the stretches of a text; a word that hardly counts gets no markup of its own."""
-
-    def __init__(self, decision: Decision) -> None:
-        found = shadings(decision)
-        self._columns = [
-            (shading.scale, shading.weights.amounts, shading.said) for shading in found
-        ]
-        first = found[0].weights.amounts if found else ()
-        order = sorted(range(len(first)), key=lambda place: -abs(first[place]))
-        self._focusable = frozenset(order[:_FOCUSABLE])
-
-    def draw(self, stretch: Stretch) -> str:
-        text = escaped(stretch.text)
-        if stretch.kind in ("tag", "unread"):
-            return f'<span class="rg-{stretch.kind}">{text}</span>'
-        if stretch.kind == "word" and stretch.word is not None:
-            return self._word(stretch.word, text, stretch.unknown)
-        return f"<u>{text}</u>" if stretch.unknown else text
-
-    def _word(self, place: int, text: str, unknown: bool) -> str:
-        kinds: list[str] = []
-        for letter, (scale, values, _) in zip(LETTERS, self._columns, strict=False):
-            level = scale.level(values[place])
-            kinds += [f"{letter}{level}"] * (level > 0) + ["rg-minus"] * (values[place] < 0)
-        if not kinds:
-            return f"<u>{text}</u>" if unknown else text
-        kinds += ["rg-unknown"] * unknown
-        focus = " tabindex=0" if place in self._focusable else ""
-        told = [
-            f"{escaped(scale.text(values[place]))} {said}"
-            for scale, values, said in self._columns
-            if said
-        ]
-        told += ["not in the vocabulary"] * unknown
-        return f'<mark class="{" ".join(kinds)}" data-w="{"&#10;".join(told)}"{focus}>{text}</mark>'

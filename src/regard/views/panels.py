@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..records.explanation import ClassName, Decision, Explanation
+from .lines import is_long
 from .page import escaped
 from .scale import LEGEND_LEVELS, Scale, chance
-from .shadings import shadings, unit_of
+from .shadings import KEYS, hop_count, shadings, unit_of
 from .summary import Heavy
 
-__all__ = ["LETTERS", "index", "legend", "probability_bars", "switches", "word_bars"]
-
-LETTERS = "xyz"
-"""How the style sheet calls the shadings, in their order; the first is shown at first."""
+__all__ = ["index", "legend", "probability_bars", "switches", "word_bars"]
 
 _SHOWN_LABELS = 8
 
@@ -72,14 +70,22 @@ def word_bars(words: Sequence[Heavy], decision: Decision) -> str:
 
 def switches(decision: Decision) -> str:
     """What the reader can change about the picture; the style sheet does it, without a script."""
-    choices = {
-        letter: shading.title for letter, shading in zip(LETTERS, shadings(decision), strict=False)
-    }
-    found = _switch("Shade words by", "shade", choices) if len(choices) > 1 else ""
-    if decision.level("sentence") is not None:
+    choices = {shading.key: shading.title for shading in shadings(decision)}
+    usual = {key: title for key, title in choices.items() if key in KEYS}
+    hops = {key: title for key, title in choices.items() if key not in KEYS}
+    # A hop is one more way to shade: choosing it lets go of the others, so they share a name.
+    found = _switch("Shade words by", "shade", usual) if len(choices) > 1 else ""
+    found += _switch("or one hop", "shade", hops, chosen=False) if hops else ""
+    sentences = decision.level("sentence")
+    if count := hop_count(sentences):
+        bars = {"mean": "mean of hops", **{f"b{hop}": f"{hop}" for hop in range(1, count + 1)}}
+        found += _switch("Bars of sentences", "bars", bars)
+    if sentences is not None:
         found += _switch(
             "Text", "layout", {"lines": "one sentence a line", "written": "as written"}
         )
+    if is_long(decision):
+        found += _switch("Quiet parts", "quiet", {"folded": "folded", "unfolded": "shown"})
     if not found:
         return ""
     # A dialog form outside a dialog is never sent; a form at all keeps the choices of several
@@ -90,8 +96,8 @@ def switches(decision: Decision) -> str:
 def legend(explanation: Explanation, decision: Decision) -> str:
     """What the colours and marks mean, with their scale."""
     parts = [
-        f'<span class="rg-in-{letter}">{_swatches(shading.scale)}word, {shading.legend}</span>'
-        for letter, shading in zip(LETTERS, shadings(decision), strict=False)
+        f'<span class="rg-in-{shading.key}">{_swatches(shading.scale)}word, {shading.legend}</span>'
+        for shading in shadings(decision)
         if len(shading.weights)
     ]
     if decision.level("sentence") is not None:
@@ -119,8 +125,8 @@ def _probability_row(label: ClassName, share: float, chosen: bool, true: bool) -
     )
 
 
-def _switch(title: str, name: str, choices: dict[str, str]) -> str:
-    first = next(iter(choices))
+def _switch(title: str, name: str, choices: dict[str, str], *, chosen: bool = True) -> str:
+    first = next(iter(choices)) if chosen else None
     labels = "".join(
         f'<label><input type="radio" name="{name}" value="{value}"{" checked" * (value == first)}>'
         f"{text}</label>"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import resources
-
 from ..records.evaluation import Evaluation, Mistake
 from . import charts, html
 from .charts import Axis, IntervalRow, draw_intervals
@@ -12,6 +10,7 @@ from .confusion import confusion_map, mix_ups
 from .curves import learning_curves, length_chart
 from .notes import data_notes, glossary, model_notes
 from .page import escaped, page
+from .sections import asset, contents, section
 from .tables import class_table
 from .wording import between, compared, described, headline, learned_baseline, percent
 
@@ -36,34 +35,14 @@ def render(evaluation: Evaluation) -> str:
     drawn = {name: body for name, body in sections.items() if body}
     title = evaluation.title or "Evaluation"
     body = [
-        f"<header><h1>{escaped(title)}</h1>{_summary(evaluation)}{_contents(list(drawn))}</header>",
-        *(_section(name, body) for name, body in drawn.items()),
+        f"<header><h1>{escaped(title)}</h1>{_summary(evaluation)}{contents(list(drawn))}</header>",
+        *(section(name, body) for name, body in drawn.items()),
         glossary(evaluation),
     ]
-    explained = any(mistake.explanation for mistake in evaluation.mistakes)
-    styles = charts.STYLES + _asset("report.css") + (html.styles() if explained else "")
-    return page(title, "\n".join(body), styles=styles, scripts=_asset("report.js"))
-
-
-def _asset(name: str) -> str:
-    return resources.files(__package__).joinpath("assets", name).read_text(encoding="utf-8")
-
-
-def _anchor(name: str) -> str:
-    return name.lower().replace(" ", "-")
-
-
-def _contents(names: list[str]) -> str:
-    links = "".join(f'<a href="#{_anchor(name)}">{name}</a>' for name in names)
-    return f'<nav aria-label="Sections">{links}</nav>'
-
-
-def _section(name: str, body: str) -> str:
-    anchor = _anchor(name)
-    return (
-        f'<section id="{anchor}" aria-labelledby="{anchor}-head">'
-        f'<h2 id="{anchor}-head">{name}</h2>{body}</section>'
-    )
+    explained = [mistake.explanation for mistake in evaluation.mistakes if mistake.explanation]
+    styles = charts.STYLES + asset("report.css") + (html.styles_for(explained) if explained else "")
+    scripts = asset("report.js") + html.scripts_for(explained)
+    return page(title, "\n".join(body), styles=styles, scripts=scripts)
 
 
 def _summary(evaluation: Evaluation) -> str:

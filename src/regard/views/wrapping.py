@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 from rich.cells import cell_len
 
-__all__ = ["Styled", "broken"]
+__all__ = ["Styled", "broken", "letters"]
 
 # Letters that a line may be broken before: Chinese and Japanese, which have no spaces.
 _LETTER = "[\u2e80-\u9fff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\U00020000-\U0003ffff]"
@@ -91,17 +91,17 @@ def _chopped(
     row: list[Styled[S]] = []
     used = 0.0
     for part in unit:
-        for letters in _letters(part.text):
-            size = measure(letters)
+        for letter in letters(part.text):
+            size = measure(letter)
             if row and used + size > width:
                 yield row
                 row, used = [], 0.0
-            row.append(Styled(letters, part.style))
+            row.append(Styled(letter, part.style))
             used += size
     yield row
 
 
-def _letters(text: str) -> list[str]:
+def letters(text: str) -> list[str]:
     """The letters of a word, each with the accents and joiners that follow it."""
     found: list[str] = []
     for letter in text:

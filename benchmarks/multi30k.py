@@ -1,0 +1,143 @@
+"""Multi30k: trains a translator of English, scores it on val and on test_2016_flickr.
+
+    python benchmarks/multi30k.py --target de --attention luong [--set network.dropout=0.4]
+    python benchmarks/multi30k.py --target fr --attention none --data FOLDER
+
+Trained on train, the epoch chosen on val by greedy BLEU, the test read once at the end. Prints one
+JSON line: cased, detokenised BLEU with sacrebleu's own settings, beam 5, and the seconds it took.
+--validation-only leaves the test alone: that is how settings are chosen.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow.parquet
+import torch
+
+from regard.cli.settings import translator_from
+from regard.data.pairs import Pair
+from regard.estimators.preparing import FitOptions
+from regard.estimators.translator import Translator
+from regard.records.history import Epoch
+from regard.training.loop import Step
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "multi30k"
+DECODERS = {"none": "sutskever", "cho": "cho", "luong": "luong", "bahdanau": "bahdanau"}
+SETTINGS = [
+    "network.embedding_size=256",
+    "network.hidden_size=512",
+    "network.layers=1",
+    "network.dropout=0.5",
+    "units.size=8000",
+    "training.batch_size=128",
+    "training.batch_tokens=16384",
+    "training.epochs=30",
+    "training.patience=6",
+]
+"""What differs from the defaults, chosen on val."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--target", default="de")
+    parser.add_argument("--attention", choices=DECODERS, default="luong")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--set", action="append", default=[], dest="changes")
+    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--pairs", type=int, default=None, help="train on the first ones alone")
+    parser.add_argument("--seconds", type=float, default=400, help="stop training after so many")
+    parser.add_argument("--validation-only", action="store_true")
+    parser.add_argument("--device", default="auto")
+    options = parser.parse_args()
+    if not options.data.exists():
+        sys.exit(f"{options.data} is not here; this benchmark needs Multi30k")
+    print(json.dumps(run(options)), flush=True)
+
+
+def run(options: argparse.Namespace) -> dict[str, object]:
+    """Train and score once."""
+    began = time.perf_counter()
+    changes = [
+        *SETTINGS,
+        f"network.decoder={DECODERS[options.attention]}",
+        f"training.seed={options.seed}",
+        *options.changes,
+    ]
+    translator = translator_from(changes, device=options.device)
+    validation = pairs(options.data, "val", options.target)
+    training = pairs(options.data, "train", options.target)[: options.pairs]
+    watch = Watch(began + options.seconds)
+    translator.fit_pairs(training, validation, options=FitOptions(observers=(watch,)))
+    trained = time.perf_counter() - began
+    found: dict[str, object] = {
+        "target": options.target,
+        "attention": options.attention,
+        "seed": options.seed,
+        "changes": options.changes,
+        "parameters": translator.facts_["parameters"],
+        "epochs": len(translator.history_.epochs),
+        "best_epoch": translator.facts_["best_epoch"],
+        "stopped": translator.history_.stopped,
+        "val_greedy_bleu": round(translator.facts_["validation_bleu"], 2),
+        **scored(translator, validation, "val"),
+    }
+    if not options.validation_only:
+        test = pairs(options.data, "test_2016_flickr", options.target)
+        found |= scored(translator, test, "test_2016_flickr")
+    seconds = {"training_s": round(trained, 1), "seconds": round(time.perf_counter() - began, 1)}
+    return found | seconds | {"device": device_name(translator)}
+
+
+def scored(translator: Translator, given: list[Pair], name: str) -> dict[str, object]:
+    """BLEU and chrF by beam search, with the signature."""
+    translator.set_params(generation=replace(translator.generation, method="beam", beam=5))
+    began = time.perf_counter()
+    scores = translator.evaluate(given)
+    return {
+        f"{name}_bleu": round(scores.bleu, 2),
+        f"{name}_chrf": round(scores.chrf, 2),
+        f"{name}_effective_count": scores.effective_count,
+        f"{name}_s": round(time.perf_counter() - began, 1),
+        "signature": scores.bleu_signature,
+    }
+
+
+def pairs(folder: Path, part: str, target: str) -> list[Pair]:
+    """The English sentences of a file with those of another language."""
+    table = pyarrow.parquet.read_table(folder / f"{part}.parquet", columns=["en", target])
+    columns = [column.to_pylist() for column in table.columns]
+    return [Pair(*both) for both in zip(*columns, strict=True)]
+
+
+class Watch:
+    """Prints every epoch, and ends a training that takes too long as if by hand."""
+
+    def __init__(self, until: float) -> None:
+        self.until = until
+
+    def on_step(self, step: Step) -> None:
+        if step.ends_epoch is False and time.perf_counter() > self.until:
+            raise KeyboardInterrupt
+
+    def on_epoch(self, epoch: Epoch) -> None:
+        print(
+            f"epoch {epoch.epoch} loss {epoch.train_loss:.3f} val {epoch.validation_loss:.3f} "
+            f"BLEU {epoch.validation_bleu:.2f} {epoch.seconds:.1f} s",
+            file=sys.stderr,
+            flush=True,
+        )
+
+
+def device_name(translator: Translator) -> str:
+    device = translator.writer_.device
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu"
+
+
+if __name__ == "__main__":
+    main()

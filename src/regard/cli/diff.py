@@ -1,0 +1,104 @@
+"""``regard diff``: which documents a new model answers otherwise, or for other reasons."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .documents import Limit, Unlabelled, label_of, opened
+from .options import (
+    Data,
+    Device,
+    Encoding,
+    Json,
+    LabelColumn,
+    LabelsSeparator,
+    OnBadRow,
+    Quiet,
+    TextColumn,
+    require_suffix,
+)
+from .progress import counted, say
+
+if TYPE_CHECKING:
+    from ..records.difference import Difference
+
+__all__ = ["CHANGED", "diff"]
+
+SUFFIXES = (".html", ".json")
+CHANGED = 3
+"""The exit code where something changed, for scripts that must stop then."""
+
+
+def diff(
+    old: Annotated[Path, typer.Argument(metavar="OLD", help="The folder of the model in use.")],
+    new: Annotated[Path, typer.Argument(metavar="NEW", help="The folder of the new model.")],
+    data: Data,
+    out: Annotated[Path | None, typer.Option(help="Write the changes as .html or .json.")] = None,
+    json: Json = False,
+    limit: Limit = None,
+    show: Annotated[
+        int, typer.Option(min=0, help="How many changes to explain side by side.")
+    ] = 20,
+    min_overlap: Annotated[
+        float,
+        typer.Option(min=0, max=1, help="Reasons changed where less than this share is the same."),
+    ] = 0.5,
+    method: Annotated[
+        str, typer.Option(help="How to explain both; by default as the old model does.")
+    ] = "default",
+    text_column: TextColumn = "text",
+    label_column: LabelColumn = "label",
+    labels_separator: LabelsSeparator = None,
+    unlabelled: Unlabelled = False,
+    encoding: Encoding = None,
+    on_bad_row: OnBadRow = "stop",
+    device: Device = "auto",
+    quiet: Quiet = False,
+) -> None:
+    """Compare two models on the same documents.
+
+    Lists those whose label or whose reasons changed; the exit code is 3 if there are any.
+    """
+    from ..data.columns import Columns
+    from ..estimators.classifier import DocumentClassifier
+    from ..estimators.comparing import Comparison, compare
+    from ..views.difference import summary
+
+    if out is not None:
+        require_suffix(out, SUFFIXES)
+    columns = Columns(
+        text=text_column,
+        label=label_of(label_column, unlabelled),
+        labels_separator=labels_separator,
+        encoding=encoding,
+    )
+    documents = opened(data, columns, limit=limit, on_bad_row=on_bad_row)
+    found = compare(
+        DocumentClassifier.load(old, device=device),
+        DocumentClassifier.load(new, device=device),
+        counted(documents, "compared", quiet=quiet),
+        Comparison(str(old), str(new), method, min_overlap, show),
+    )
+    if out is not None:
+        _write(found, out)
+        say(f"written to {out}", quiet=quiet)
+    if json:
+        typer.echo(found.to_json())
+    elif not quiet:
+        typer.echo("\n".join(summary(found)))
+    if found:
+        raise typer.Exit(CHANGED)
+
+
+def _write(found: Difference, path: Path) -> None:
+    if require_suffix(path, SUFFIXES) == ".html":
+        from ..views.difference import render
+
+        content = render(found)
+    else:
+        content = found.to_json(indent=2) + "\n"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content, encoding="utf-8")

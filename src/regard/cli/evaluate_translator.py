@@ -1,0 +1,93 @@
+"""``regard evaluate`` on a translator: BLEU and chrF on pairs it has not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from ..errors import ConfigError, DataError
+from .options import existing, pair_columns
+from .progress import counted, say
+
+if TYPE_CHECKING:
+    from ..data.pairs import Pair
+    from ..estimators.translator import Translator
+    from ..records.links import AlignmentScores, GoldLinks
+
+__all__ = ["PairsToScore", "evaluate_translator"]
+
+
+@dataclass(frozen=True)
+class PairsToScore:
+    """Where the pairs lie; without names the columns are those of the training."""
+
+    data: str
+    source_column: str | None
+    target_column: str | None
+    encoding: str | None
+    on_bad_row: str
+    links: str | None = None  # a file that says which words of each pair belong together
+
+
+def evaluate_translator(
+    model: Path, pairs: PairsToScore, *, out: Path | None, json: bool, device: str, quiet: bool
+) -> None:
+    """Score a translator, print the scores, and write them if asked."""
+    from ..data.pairs import read_pairs
+    from ..data.readers import read_documents
+    from ..estimators.translator import Translator
+
+    if out is not None and out.suffix.lower() != ".json":
+        raise ConfigError(f"{out} cannot be written: the scores of a translator are .json")
+    translator = Translator.load(model, device=device)
+    columns = pair_columns(
+        pairs.source_column or _known(translator, "source_column"),
+        pairs.target_column or _known(translator, "target_column"),
+        encoding=pairs.encoding,
+    )
+    reader = read_documents(existing(pairs.data), columns, on_bad_row=pairs.on_bad_row)  # type: ignore[arg-type]
+    read = list(counted(read_pairs(reader), "read", quiet=quiet))
+    gold = None if pairs.links is None else _gold(pairs.links, len(read))
+    found = translator.evaluate(read, title=Path(pairs.data).name)
+    if gold is not None:
+        found = replace(found, alignment=_linked(translator, read, gold))
+    if reader.counts.skipped:
+        for line in reader.counts.describe():
+            say(line, quiet=quiet)
+    if out is not None:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(found.to_json(indent=2) + "\n", encoding="utf-8")
+        say(f"scores written to {out}", quiet=quiet)
+    if json:
+        typer.echo(found.to_json())
+    elif not quiet:
+        typer.echo("\n".join(found.describe()))
+
+
+def _gold(path: str, pairs: int) -> list[GoldLinks]:
+    """Read which words belong together, a line for each pair; before any work is done."""
+    from ..data.links import read_links
+
+    gold = list(read_links(existing(path)))
+    if len(gold) != pairs:
+        raise DataError(f"{path} has links of {len(gold):,} pairs, but there are {pairs:,} pairs")
+    return gold
+
+
+def _linked(
+    translator: Translator, pairs: Sequence[Pair], gold: list[GoldLinks]
+) -> AlignmentScores:
+    """Score where the translator looks while it is told to write the references."""
+    from ..tasks.alignment import links_of, score_links
+
+    aligned = translator.align([pair.source for pair in pairs], [pair.target for pair in pairs])
+    return score_links([links_of(one) for one in aligned], gold)
+
+
+def _known(translator: Translator, name: str) -> str | None:
+    value = translator.facts_.get(name)
+    return None if value is None else str(value)

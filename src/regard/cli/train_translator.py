@@ -1,0 +1,137 @@
+"""``regard train --task translate``: from a file of pairs to a saved translator."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import ConfigError
+from .progress import counted, say
+from .settings import translator_from
+from .working import held_out, require_workable, work_folder
+
+if TYPE_CHECKING:
+    from ..data.columns import Columns
+    from ..data.readers import Reader
+    from ..estimators.translator import Translator
+    from ..training.teams import Team
+
+__all__ = ["TranslationJob", "require_for_pairs"]
+
+
+def require_for_pairs(given: dict[str, object]) -> None:
+    """Raise ``ConfigError`` where an option was given that pairs have no use for."""
+    names = [name for name, value in given.items() if value is not None]
+    if names:
+        raise ConfigError(f"{' and '.join(names)} cannot be used with --task translate")
+
+
+@dataclass
+class TranslationJob:
+    """One training of a translator from the shell: what is printed, kept and written around it."""
+
+    reader: Reader
+    out: Path
+    validation: str
+    on_bad_row: str
+    quiet: bool
+
+    def go(
+        self,
+        model: str,
+        changes: Sequence[str],
+        *,
+        device: str,
+        resume: bool,
+        logs: Path | None,
+    ) -> None:
+        """Fit, save and say so; with several processes the first alone speaks."""
+        from ..scale.distributed import join_team, own_device
+        from ..training.devices import choose_device
+
+        fraction, judged = held_out(self.validation, self.reader.columns, self.on_bad_row)
+        translator = translator_from(changes, device=device, model=model)
+        require_workable(self.out, resume=resume, quiet=self.quiet)
+        own = own_device(choose_device(device))
+        translator.set_params(device=str(own), validation=fraction)
+        with join_team(own) as team:
+            self.quiet = self.quiet or team.rank != 0
+            self._fit(translator, judged, team, resume=resume, logs=logs)
+            if team.rank != 0:
+                return
+            translator.save(self.out)
+        shutil.rmtree(work_folder(self.out), ignore_errors=True)
+        self._report(translator, [self.reader, *([judged] if judged else [])])
+
+    def _fit(
+        self,
+        translator: Translator,
+        judged: Reader | None,
+        team: Team,
+        *,
+        resume: bool,
+        logs: Path | None,
+    ) -> None:
+        from ..data.pairs import read_pairs
+        from ..estimators.preparing import FitOptions
+        from ..training.observers import TensorBoardLog
+        from ..training.progress import TrainingProgress
+
+        with ExitStack() as stack:
+            observers = [stack.enter_context(TrainingProgress(quiet=self.quiet))]
+            if logs is not None and team.rank == 0:
+                observers.append(stack.enter_context(TensorBoardLog(logs)))  # type: ignore[arg-type]
+            options = FitOptions(
+                columns=self.reader.columns,
+                readers=(self.reader,) if judged is None else (self.reader, judged),
+                work=work_folder(self.out),
+                resume=resume,
+                observers=tuple(observers),
+                team=team,
+            )
+            pairs = counted(read_pairs(self.reader), "reading", quiet=self.quiet)
+            validation = None if judged is None else read_pairs(judged)
+            translator.fit_pairs(pairs, validation, options=options)
+
+    def _report(self, translator: Translator, readers: Sequence[Reader]) -> None:
+        history = translator.history_
+        if history is not None and history.interrupted:
+            kept = "the best epoch so far was" if history.best else "the weights as they were are"
+            say(f"stopped by hand; {kept} kept", quiet=self.quiet)
+        for reader in readers:
+            if reader.counts.skipped:
+                for line in reader.counts.describe():
+                    say(line, quiet=self.quiet)
+        for line in _summary(translator, self.out, self.reader.columns):
+            say(line, quiet=self.quiet)
+
+
+def _summary(translator: Translator, out: Path, columns: Columns) -> list[str]:
+    facts = translator.facts_
+    lines = []
+    if facts["pairs_left_out"]:
+        lines.append(
+            f"{facts['pairs_left_out']:,} pairs were left out: an empty side, or one of more than "
+            f"{translator.units.longest} pieces (units.longest)"
+        )
+    if not facts["validation_pairs"]:
+        lines.append("nothing was held out, so how good it is was not measured")
+    elif facts["best_epoch"] is not None:
+        score = f"loss {facts['validation_loss']:.4f}"
+        if facts["validation_bleu"] is not None:
+            score = f"BLEU {facts['validation_bleu']:.2f} and {score}"
+        lines.append(
+            f"best epoch {facts['best_epoch']}: {score} on {facts['validation_pairs']:,} held-out "
+            "pairs (they chose the epoch: measure on others)"
+        )
+    names = f"--source-column {columns.text} --target-column {columns.target}"
+    return [
+        *lines,
+        f"saved to {out}",
+        f"  regard evaluate {out} TEST.tsv {names}",
+        f'  regard translate {out} "..."',
+    ]

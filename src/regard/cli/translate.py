@@ -1,0 +1,162 @@
+"""``regard translate``: what a trained translator writes about new texts."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TextIO
+
+import typer
+
+from ..data.lines import STANDARD_INPUT
+from ..errors import DataError
+from .options import Device, Encoding, ModelFolder, Quiet, near_file, require_suffix
+from .progress import counted, say
+
+if TYPE_CHECKING:
+    from ..data.writers import Row
+    from ..estimators.translator import Translator
+    from ..records.translation import Candidate
+    from ..text.document import Document
+
+__all__ = ["translate"]
+
+SUFFIXES = (".txt", ".jsonl", ".csv", ".tsv", ".parquet")
+KNOWN = (".txt", ".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json", ".parquet", ".pq", ".gz")
+
+
+def translate(
+    model: ModelFolder,
+    text: Annotated[
+        str,
+        typer.Argument(
+            metavar="TEXT", help="The text itself, a file of texts, or - for one text a line."
+        ),
+    ],
+    n_best: Annotated[int, typer.Option(min=1, help="How many translations of each text.")] = 1,
+    beam: Annotated[
+        int | None, typer.Option(min=1, help="Translations followed side by side; 1 is greedy.")
+    ] = None,
+    sample: Annotated[
+        bool, typer.Option("--sample", help="Write at random, as likely as the model thinks.")
+    ] = False,
+    temperature: Annotated[
+        float | None, typer.Option(help="Of --sample: below 1 likely words become likelier.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Of --sample: same seed, same texts.")] = None,
+    out: Annotated[
+        str,
+        typer.Option(
+            help="Where to write: .txt, .jsonl, .csv, .tsv, .parquet, or - for standard output."
+        ),
+    ] = "-",
+    source_column: Annotated[
+        str | None, typer.Option(help="The column of a file that holds the text.")
+    ] = None,
+    encoding: Encoding = None,
+    device: Device = "auto",
+    quiet: Quiet = False,
+) -> None:
+    """Translate new texts with a model that was trained on pairs.
+
+    On standard output one line a text; several of a text with their rank and score.
+    """
+    from ..estimators.translator import Translator
+
+    if out != STANDARD_INPUT:
+        require_suffix(Path(out), SUFFIXES)
+    translator = Translator.load(model, device=device)
+    changes: dict[str, object] = {"temperature": temperature, "seed": seed, "beam": beam}
+    changes["method"] = _method(sample=sample, beam=beam, n_best=n_best)
+    given = {f"generation__{name}": value for name, value in changes.items() if value is not None}
+    translator.set_params(**given)
+    column = source_column or str(translator.facts_.get("source_column", "text"))
+    documents = counted(_documents(text, column, encoding), "translated", quiet=quiet)
+    count = _Writing(translator, n_best, column).to(documents, out)
+    say(f"{count:,} texts translated to {out}", quiet=quiet or out == STANDARD_INPUT)
+
+
+def _method(*, sample: bool, beam: int | None, n_best: int) -> str | None:
+    """The way of writing that the options ask for; None: as the model was saved."""
+    if sample:
+        return "sample"
+    if beam == 1 and n_best == 1:
+        return "greedy"
+    return "beam" if beam is not None or n_best > 1 else None
+
+
+def _documents(text: str, column: str, encoding: str | None) -> Iterable[Document]:
+    """The texts that are meant: one text a line, a file, or the text itself."""
+    from ..data.columns import Columns
+    from ..data.lines import Lines
+    from ..data.readers import read_documents
+    from ..text.document import Document
+
+    if text == STANDARD_INPUT:
+        return (Document(line.rstrip("\r\n")) for line, _ in Lines(text, encoding))
+    place = Path(text)
+    if len(text) < 1000 and place.is_file():
+        return read_documents(place, Columns(text=column, label=None, encoding=encoding))
+    if place.suffix.lower() in KNOWN and " " not in text:
+        raise DataError(f"there is no file {text}; {near_file(text)}")
+    return [Document(text)]
+
+
+@dataclass
+class _Writing:
+    """Translates documents as they come, and writes them."""
+
+    translator: Translator
+    n_best: int
+    column: str
+
+    def to(self, documents: Iterable[Document], out: str) -> int:
+        """Write all to a file or to standard output; return how many there were."""
+        from ..data.writers import write_rows
+
+        if out != STANDARD_INPUT and Path(out).suffix.lower() != ".txt":
+            return write_rows(self._rows(documents), out)
+        if out == STANDARD_INPUT:
+            return self._print(documents, sys.stdout)
+        place = Path(out)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = place.with_name(f"{place.name}.part")
+        with unfinished.open("w", encoding="utf-8", errors="backslashreplace") as file:
+            count = self._print(documents, file)
+        unfinished.replace(place)
+        return count
+
+    def _print(self, documents: Iterable[Document], file: TextIO) -> int:
+        count = 0
+        for _, found in self._translated(documents):
+            print("\n".join(self._lines(found)), file=file, flush=True)
+            count += 1
+        return count
+
+    def _translated(
+        self, documents: Iterable[Document]
+    ) -> Iterator[tuple[Document, list[Candidate]]]:
+        from ..estimators.reading import chunks
+
+        for chunk in chunks(documents):
+            found = self.translator.candidates([one.text for one in chunk], self.n_best)
+            yield from zip(chunk, found, strict=True)
+
+    def _lines(self, found: Sequence[Candidate]) -> list[str]:
+        texts = [" ".join(one.text.splitlines()) for one in found]
+        if self.n_best == 1:
+            return texts
+        scored = enumerate(zip(found, texts, strict=True), 1)
+        return [f"{rank}\t{one.score:.4f}\t{text}" for rank, (one, text) in scored]
+
+    def _rows(self, documents: Iterable[Document]) -> Iterator[Row]:
+        for document, found in self._translated(documents):
+            given = {**document.fields, self.column: document.text}
+            if "translation" in given:
+                raise DataError("the data have a column 'translation' already; rename it")
+            row = {**given, "translation": found[0].text, "score": found[0].score}
+            if self.n_best > 1:
+                row["candidates"] = [{"text": one.text, "score": one.score} for one in found]
+            yield row

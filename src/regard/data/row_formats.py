@@ -1,0 +1,207 @@
+"""Rows to bytes that can be appended to a file: JSON lines, CSV, TSV, and Parquet by a detour."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from ..errors import DataError
+
+if TYPE_CHECKING:
+    import pyarrow
+
+__all__ = ["ROW_FORMATS", "Cell", "Row", "RowFormat", "json_lines"]
+
+Cell = object
+Row = Mapping[str, Cell]
+
+
+class RowFormat(Protocol):
+    """How the rows of one file are written, part after part."""
+
+    def encode(self, rows: Sequence[Row], first: int) -> bytes:
+        """Return what is to be appended for these rows; ``first`` is the first one's number."""
+        ...
+
+    def adopt(self, path: Path) -> None:
+        """Learn the columns of a file that others have begun."""
+        ...
+
+    def finish(self, path: Path) -> None:
+        """Give a file that has all its rows its final form, in place."""
+        ...
+
+
+def json_lines(rows: Sequence[Row]) -> str:
+    """Write one JSON object a line."""
+    return "".join(
+        json.dumps(_finite(row), default=str, allow_nan=False) + "\n" for row in rows
+    )
+
+
+class _JsonLines:
+    """One JSON object a line, every row with its own columns."""
+
+    def encode(self, rows: Sequence[Row], first: int) -> bytes:
+        return json_lines(rows).encode("utf-8")
+
+    def adopt(self, path: Path) -> None: ...
+
+    def finish(self, path: Path) -> None: ...
+
+
+class _Delimited:
+    """A line of names, then one record a row."""
+
+    def __init__(self, delimiter: str) -> None:
+        self._delimiter = delimiter
+        self._names: list[str] | None = None
+
+    def encode(self, rows: Sequence[Row], first: int) -> bytes:
+        text = io.StringIO(newline="")
+        writer = csv.writer(text, delimiter=self._delimiter)
+        if self._names is None and rows:
+            self._names = list(rows[0])
+            writer.writerow(self._names)
+        names = self._names or []
+        for number, row in enumerate(rows, first):
+            _require_columns(row, names, number)
+            writer.writerow([_flat(row.get(name)) for name in names])
+        # A lone surrogate cannot be written as UTF-8; it is shown instead of ending the run.
+        return text.getvalue().encode("utf-8", "backslashreplace")
+
+    def adopt(self, path: Path) -> None:
+        with path.open(encoding="utf-8", errors="replace", newline="") as file:
+            self._names = next(csv.reader(file, delimiter=self._delimiter), None)
+
+    def finish(self, path: Path) -> None: ...
+
+
+class _Parquet:
+    """Parquet files end with what their parts have in common, so none can be gone on with.
+
+    Until all rows are there they lie in Arrow's stream format, whose parts stand by themselves.
+    """
+
+    def __init__(self) -> None:
+        self._schema: pyarrow.Schema | None = None
+
+    def encode(self, rows: Sequence[Row], first: int) -> bytes:
+        import pyarrow
+
+        begun = self._schema is not None
+        encodable = [{name: _encodable(row[name]) for name in row} for row in rows]
+        try:
+            if self._schema is None:
+                self._schema = _schema(encodable)
+            for number, row in enumerate(rows, first):
+                _require_columns(row, self._schema.names, number)
+            batch = pyarrow.RecordBatch.from_pylist(encodable, self._schema)
+            _require_writable(self._schema)
+        except (pyarrow.ArrowException, OverflowError) as problem:
+            raise DataError(
+                f"some of the rows from {first:,} on do not fit one type a column ({problem}); "
+                "write .jsonl instead"
+            ) from problem
+        head = b"" if begun else self._schema.serialize().to_pybytes()
+        return head + batch.serialize().to_pybytes()
+
+    def adopt(self, path: Path) -> None:
+        import pyarrow
+
+        with pyarrow.OSFile(str(path)) as file:
+            self._schema = pyarrow.ipc.open_stream(file).schema
+
+    def finish(self, path: Path) -> None:
+        import pyarrow
+        import pyarrow.parquet
+
+        whole = path.with_name(f"{path.name}.whole")
+        try:
+            with pyarrow.OSFile(str(path)) as file:
+                stream = pyarrow.ipc.open_stream(file) if self._schema is not None else ()
+                schema = self._schema or pyarrow.schema([])
+                with pyarrow.parquet.ParquetWriter(whole, schema) as writer:
+                    for batch in stream:
+                        writer.write_batch(batch)
+            whole.replace(path)
+        finally:
+            whole.unlink(missing_ok=True)
+
+
+def _schema(rows: Sequence[Row]) -> pyarrow.Schema:
+    """The columns of the first row with their types in all of these."""
+    import pyarrow
+
+    found = pyarrow.Table.from_pylist(rows).schema
+    return pyarrow.schema([field.with_type(_type(field.type)) for field in found])
+
+
+def _type(found: pyarrow.DataType) -> pyarrow.DataType:
+    """The type of a column; of one that holds nothing yet, text."""
+    import pyarrow
+
+    if pyarrow.types.is_null(found):
+        return pyarrow.string()
+    if pyarrow.types.is_list(found):
+        return pyarrow.list_(_type(found.value_type))
+    return found
+
+
+def _require_writable(schema: pyarrow.Schema) -> None:
+    """Raise what Parquet has against these types before hours of work are lost to it."""
+    import pyarrow
+    import pyarrow.parquet
+
+    with pyarrow.parquet.ParquetWriter(pyarrow.BufferOutputStream(), schema) as writer:
+        writer.write_table(schema.empty_table())
+
+
+def _require_columns(row: Row, names: Sequence[str], number: int) -> None:
+    for name in row:
+        if name not in names:
+            raise DataError(
+                f"row {number:,} has a column {name!r} that the first one lacks; "
+                "write .jsonl instead"
+            )
+
+
+def _flat(cell: Cell) -> Cell:
+    """A cell that one column can hold: lists and mappings as JSON."""
+    if cell is None:
+        return ""
+    nested = isinstance(cell, list | tuple | Mapping)
+    return json.dumps(_finite(cell), default=str, allow_nan=False) if nested else cell
+
+
+def _finite(cell: Cell) -> Cell:
+    """The cell with null in the place of numbers that JSON does not know."""
+    if isinstance(cell, float) and not math.isfinite(cell):
+        return None
+    if isinstance(cell, Mapping):
+        return {name: _finite(value) for name, value in cell.items()}
+    return [_finite(value) for value in cell] if isinstance(cell, list | tuple) else cell
+
+
+def _encodable(cell: Cell) -> Cell:
+    """The cell with lone surrogates, which UTF-8 cannot hold, shown as ``\\ud800``."""
+    if isinstance(cell, str):
+        return cell.encode("utf-8", "backslashreplace").decode()
+    if isinstance(cell, Mapping):
+        return {name: _encodable(value) for name, value in cell.items()}
+    return [_encodable(value) for value in cell] if isinstance(cell, list | tuple) else cell
+
+
+ROW_FORMATS: dict[str, Callable[[], RowFormat]] = {
+    ".jsonl": _JsonLines,
+    ".ndjson": _JsonLines,
+    ".csv": lambda: _Delimited(","),
+    ".tsv": lambda: _Delimited("\t"),
+    ".parquet": _Parquet,
+}
+"""What writes a file, by its suffix."""

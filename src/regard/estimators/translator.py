@@ -1,0 +1,351 @@
+"""Train, use, judge and explain a translator, or any writer about texts, the scikit-learn way."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Self, overload
+
+import torch
+
+from .. import __version__
+from ..config import Plain, require, require_one_of
+from ..data.columns import Columns
+from ..data.pairs import EncodedPairs, Pair, PairBatch, pair_texts, read_pairs
+from ..data.readers import read_documents, read_texts
+from ..errors import ConfigError, ModelError
+from ..models.seq2seq import Seq2Seq, Seq2SeqConfig
+from ..records.alignment import Alignment
+from ..records.history import History
+from ..records.translation import Candidate, TranslationScores
+from ..tasks.alignment import mean_effective_count
+from ..tasks.bleu import score_translations
+from ..tasks.generate import GenerationConfig, TokenLoss
+from ..text.units import Units, UnitsConfig
+from ..training.batches import PlannedBatches
+from ..training.checkpoint import Checkpoint
+from ..training.config import TrainingConfig
+from ..training.devices import choose_device
+from ..training.forcing import ForcedLoss, ForcingConfig
+from ..training.progress import TrainingProgress
+from ..training.seeds import derived_seed, seeded
+from .aligning import align_pairs
+from .contract import TextEstimator
+from .fitting import FitData, Run, fit_model
+from .pair_preparing import PreparedPairs, prepare_pairs
+from .pair_validation import PairJudge
+from .preparing import FitOptions, Holdout
+from .reading import chunks
+from .translator_folder import (
+    SavedTranslator,
+    TranslatorSettings,
+    read_translator,
+    write_translator,
+)
+from .writing import TextWriter, Wrote
+
+__all__ = ["TRANSLATION_TRAINING", "Translator"]
+
+TRANSLATION_TRAINING = TrainingConfig(
+    epochs=30,
+    batch_tokens=8192,  # the scores of every word of the vocabulary, for each target token
+    learning_rate=1e-3,
+    schedule="linear",
+    warmup=0.05,
+    patience=10,  # BLEU stays at nothing for a while before it rises
+    monitor="bleu",
+    label_smoothing=0.1,
+)
+"""How a translator is trained unless told otherwise."""
+
+
+class Translator(TextEstimator):
+    """Writes about texts, such as their translations, and shows where it looked for each piece.
+
+    After ``fit``: ``model_``, ``source_units_`` and ``target_units_`` (the pieces that texts are
+    read and written in), ``history_`` (epoch by epoch) and ``facts_``.
+    """
+
+    history_: History | None
+
+    def __init__(
+        self,
+        network: Seq2SeqConfig = Seq2SeqConfig(dropout=0.3),  # noqa: B008  (frozen)
+        *,
+        training: TrainingConfig = TRANSLATION_TRAINING,
+        units: UnitsConfig = UnitsConfig(),  # noqa: B008
+        forcing: ForcingConfig = ForcingConfig(),  # noqa: B008
+        generation: GenerationConfig = GenerationConfig(),  # noqa: B008
+        validation: float = 0.1,
+        device: str = "auto",
+        progress: bool = True,
+    ) -> None:
+        self.network = network
+        self.training = training
+        self.units = units
+        self.forcing = forcing
+        self.generation = generation
+        self.validation = validation
+        self.device = device
+        self.progress = progress
+
+    def fit(
+        self,
+        sources: Iterable[str],
+        targets: Iterable[str],
+        *,
+        validation: tuple[Iterable[str], Iterable[str]] | None = None,
+    ) -> Self:
+        """Train on texts and what is to be written about each.
+
+        ``validation`` gives sources and targets to stop early by; without them a share of the
+        training pairs is held out. On a terminal and in a notebook a bar shows how it goes,
+        unless ``progress`` is false.
+        """
+        held_out = None if validation is None else pair_texts(*validation)
+        with TrainingProgress(quiet=not self.progress, lines=False) as bar:
+            options = FitOptions(observers=(bar,))
+            return self.fit_pairs(pair_texts(sources, targets), held_out, options=options)
+
+    def fit_file(
+        self, path: Path | str, *, source: str, target: str, validation: Path | str | None = None
+    ) -> Self:
+        """Train on two columns of a file: CSV, TSV, JSON lines or Parquet."""
+        columns = Columns(text=source, label=None, target=target, carry=False)
+        reader = read_documents(path, columns)
+        judged = None if validation is None else read_documents(validation, columns)
+        readers = (reader,) if judged is None else (reader, judged)
+        return self.fit_pairs(
+            read_pairs(reader),
+            None if judged is None else read_pairs(judged),
+            options=FitOptions(columns=columns, readers=readers),
+        )
+
+    def fit_pairs(
+        self,
+        pairs: Iterable[Pair],
+        validation: Iterable[Pair] | None = None,
+        *,
+        options: FitOptions = FitOptions(),  # noqa: B008
+    ) -> Self:
+        """Train on pairs, whose texts must fit into memory."""
+        self._require_settings()
+        device = choose_device(self.device)
+        holdout = Holdout(self.validation, self.training.seed)
+        data = prepare_pairs(pairs, validation, units=self.units, holdout=holdout)
+        self._adopt(data.source_units, data.target_units, device)
+        judge = PairJudge(
+            data.target_units,
+            replace(self.generation, method="greedy"),
+            bleu=self.training.monitor == "bleu",
+        )
+        held_out = None if data.validation is None else self._batches(data.validation)
+        loss = TokenLoss(label_smoothing=self.training.label_smoothing)
+        self.history_ = fit_model(
+            self.model_,
+            FitData(self._batches(data.training), held_out, judge),
+            loss=ForcedLoss(loss, self.forcing),
+            config=self.training,
+            run=Run(self._checkpoint(options), options.observers, options.team),
+        )
+        self.facts_: Mapping[str, Plain] = self._facts(data, options)
+        return self
+
+    def predict(self, sources: Iterable[str]) -> list[str]:
+        """Write about each source, on its own, as ``generation`` says."""
+        return [found[0].text for found in self.candidates(sources)]
+
+    def candidates(self, sources: Iterable[str], count: int = 1) -> list[list[Candidate]]:
+        """Return the best things to write about each source, best first, ``count`` at most."""
+        self._require_fitted()
+        return [
+            [self.writer_.candidate(found) for found in wrote.found[:count]]
+            for wrote in self._written(sources, self._widened(count))
+        ]
+
+    @overload
+    def explain(self, sources: str) -> Alignment: ...  # type: ignore[overload-overlap]
+
+    @overload
+    def explain(self, sources: Iterable[str]) -> list[Alignment]: ...
+
+    def explain(self, sources: str | Iterable[str]) -> Alignment | list[Alignment]:
+        """Return what is written, and where each piece looked: one for a text, or a list."""
+        self._require_fitted()
+        self._require_attention()
+        if isinstance(sources, str):
+            return self.explain([sources])[0]
+        return [self.writer_.alignment(w) for w in self._written(sources, self.generation)]
+
+    def explain_candidates(self, sources: Iterable[str], count: int) -> list[list[Alignment]]:
+        """Return the best things to write about each source, and where each piece of them looked.
+
+        Best first, ``count`` at most, as ``candidates`` gives them.
+        """
+        self._require_fitted()
+        self._require_attention()
+        return [
+            [self.writer_.alignment(wrote, rank) for rank in range(min(count, len(wrote.found)))]
+            for wrote in self._written(sources, self._widened(count))
+        ]
+
+    def align(self, sources: Iterable[str], targets: Iterable[str]) -> list[Alignment]:
+        """Return where each piece of given targets looks, the network told all before it."""
+        self._require_fitted()
+        self._require_attention()
+        return align_pairs(self.model_, self.writer_, pair_texts(sources, targets))
+
+    def score(self, sources: Iterable[str], targets: Iterable[str]) -> float:
+        """Return BLEU, 0 to 100, of what is written freely, against one reference each."""
+        return self.evaluate(pair_texts(sources, targets)).bleu
+
+    def evaluate(self, pairs: Iterable[Pair], *, title: str = "") -> TranslationScores:
+        """Score on pairs that the training never saw: BLEU, chrF, and how it looked."""
+        self._require_fitted()
+        given = list(pairs)
+        wrote = self._written([pair.source for pair in given], self.generation)
+        texts = [self.writer_.candidate(one.found[0]).text for one in wrote]
+        scores = score_translations(texts, [pair.target for pair in given], title=title)
+        return replace(
+            scores,
+            unended=sum(not one.found[0].ended for one in wrote),
+            effective_count=self._effective_count(wrote),
+        )
+
+    def save(self, folder: Path | str) -> None:
+        """Write config.json, both vocabularies, weights.safetensors and card.md."""
+        self._require_fitted()
+        saved = SavedTranslator(
+            settings=self.settings_,
+            source_units=self.source_units_,
+            target_units=self.target_units_,
+            weights=self.model_.state_dict(),
+            history=self.history_,
+            facts=self.facts_,
+        )
+        write_translator(Path(folder), saved)
+
+    @classmethod
+    def load(cls, folder: Path | str, *, device: str = "auto") -> Self:
+        """Read a saved folder."""
+        saved = read_translator(Path(folder))
+        used = saved.settings
+        self = cls(
+            used.network,
+            training=used.training,
+            units=used.units,
+            forcing=used.forcing,
+            generation=used.generation,
+            validation=used.validation,
+            device=device,
+        )
+        self._adopt(saved.source_units, saved.target_units, choose_device(device))
+        try:
+            self.model_.load_state_dict(dict(saved.weights))
+        except RuntimeError as problem:
+            raise ModelError(
+                f"{folder}: weights.safetensors does not fit the rest; copy or train it again"
+            ) from problem
+        self.model_.eval()
+        self.history_, self.facts_ = saved.history, saved.facts
+        return self
+
+    def _require_settings(self) -> None:
+        require(
+            0 <= self.validation < 1, f"validation must be from 0 to below 1, got {self.validation}"
+        )
+        require_one_of("monitor", self.training.monitor, ("loss", "bleu"))
+        if self.network.tied == "all" and not self.units.shared:
+            raise ConfigError("network.tied='all' needs one vocabulary; set units.shared=true")
+
+    def _require_attention(self) -> None:
+        if self.network.decoder in ("sutskever", "cho"):
+            raise ModelError(
+                f"the decoder {self.network.decoder!r} has no attention, so it cannot say where it "
+                "looked; train with network.decoder luong or bahdanau"
+            )
+
+    def _widened(self, count: int) -> GenerationConfig:
+        """How to write, so that there are ``count`` candidates."""
+        require(count >= 1, f"count must be at least 1, got {count}")
+        if count == 1:
+            return self.generation
+        require(
+            self.generation.method == "beam",
+            f"several candidates need a beam; generation.method is {self.generation.method!r}",
+        )
+        return replace(self.generation, beam=max(self.generation.beam, count))
+
+    def _adopt(self, sources: Units, targets: Units, device: torch.device) -> None:
+        """Take over both vocabularies, and build a fresh network for them."""
+        self._unfit()
+        self.settings_ = TranslatorSettings(
+            self.network,
+            self.training,
+            self.units,
+            self.forcing,
+            self.generation,
+            self.validation,
+        )
+        self.source_units_, self.target_units_ = sources, targets
+        with seeded(derived_seed(self.training.seed, "weights")):
+            model = self.network.build(source_size=len(sources), target_size=len(targets))
+        self.model_: Seq2Seq = model.to(device)
+        self.writer_ = TextWriter(sources, targets, device)
+
+    def _batches(self, pairs: EncodedPairs) -> PlannedBatches[PairBatch]:
+        return PlannedBatches(pairs, self.training)
+
+    def _checkpoint(self, options: FitOptions) -> Checkpoint | None:
+        if options.work is None:
+            return None
+        settings = {
+            f"{part}.{name}": value
+            for part in ("network", "units", "forcing")
+            for name, value in self.settings_.to_dict()[part].items()
+        }
+        return Checkpoint(options.work / "checkpoint", settings, resume=options.resume)
+
+    def _written(self, sources: Iterable[str], config: GenerationConfig) -> list[Wrote]:
+        wrote: list[Wrote] = []
+        for chunk in chunks(read_texts(sources)):
+            wrote += self.writer_.write(self.model_, [one.text for one in chunk], config)
+        return wrote
+
+    def _effective_count(self, wrote: Sequence[Wrote]) -> float | None:
+        """How many pieces of the source a written piece looked at, in the mean."""
+        if self.network.decoder in ("sutskever", "cho"):
+            return None
+        return mean_effective_count(map(self.writer_.alignment, wrote))
+
+    def _facts(self, data: PreparedPairs, options: FitOptions) -> dict[str, Plain]:
+        best = self.history_.best if self.history_ else None
+        return {
+            "date": time.strftime("%Y-%m-%d"),
+            **_origin(options),
+            "training_pairs": len(data.training),
+            "validation_pairs": 0 if data.validation is None else len(data.validation),
+            "pairs_left_out": data.left_out,
+            "source_pieces": len(data.source_units),
+            "target_pieces": len(data.target_units),
+            "parameters": sum(weight.numel() for weight in self.model_.parameters()),
+            "best_epoch": best.epoch if best else None,
+            "validation_loss": best.validation_loss if best else None,
+            "validation_bleu": best.validation_bleu if best else None,
+            "training_seconds": self.history_.seconds if self.history_ else None,
+            "regard": __version__,
+            "torch": str(torch.__version__),
+        }
+
+
+def _origin(options: FitOptions) -> dict[str, Plain]:
+    """Which files the pairs came from, and their columns, where they came from files."""
+    if not options.readers:
+        return {}
+    return {
+        "data": ", ".join(Path(reader.name).name for reader in options.readers),
+        "source_column": options.columns.text,
+        "target_column": options.columns.target,
+    }

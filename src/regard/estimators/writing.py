@@ -1,0 +1,85 @@
+"""Letting a fitted network write about texts: in bounded batches, answers in order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+
+from ..data.flat import cut_runs
+from ..data.pairs import collate_sources
+from ..models.seq2seq import Seq2Seq
+from ..nn.search import Hypothesis
+from ..records.alignment import Alignment
+from ..records.translation import Candidate
+from ..tasks.generate import GenerationConfig, generate
+from ..text.units import END, Pieces, Units, spelled
+from ..training.seeds import derived_seed
+
+__all__ = ["TextWriter", "Wrote"]
+
+BATCH_TEXTS = 128
+"""How many texts are written about together."""
+BATCH_PIECES = 8192
+"""How many pieces they may have together; bounds the memory of one batch."""
+
+
+_NOTHING = Hypothesis(
+    torch.zeros(0, dtype=torch.int64), 0.0, 0.0, ended=True, weights=torch.zeros(0, 0)
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Wrote:
+    """One text in pieces, and what the network wrote about it, best first."""
+
+    source: Pieces
+    found: list[Hypothesis]
+
+
+@dataclass(frozen=True, eq=False)
+class TextWriter:
+    """Cuts texts as the training data were cut, and makes texts of what is written."""
+
+    source_units: Units
+    target_units: Units
+    device: torch.device
+
+    def write(self, model: Seq2Seq, texts: Sequence[str], config: GenerationConfig) -> list[Wrote]:
+        """Write about each text, in batches of similar lengths; about an empty one nothing."""
+        pieces = self.source_units.encode(texts)
+        lengths = np.array([len(piece.ids) for piece in pieces], dtype=np.int64)
+        order = np.argsort(lengths, kind="stable")[np.count_nonzero(lengths == 0) :]
+        wrote = [Wrote(piece, [_NOTHING]) for piece in pieces]
+        runs = cut_runs(lengths[order], most_items=BATCH_TEXTS, most_total=BATCH_PIECES)
+        for number, run in enumerate(runs):
+            places = order[run].tolist()
+            batch = collate_sources([pieces[place] for place in places]).to(self.device)
+            # The draws of a batch are its own, or texts at the same place would share theirs.
+            drawn = replace(config, seed=derived_seed(config.seed, "sample", number))
+            for place, found in zip(places, generate(model, batch, drawn), strict=True):
+                wrote[place] = Wrote(pieces[place], found)
+        return wrote
+
+    def candidate(self, found: Hypothesis) -> Candidate:
+        """Make a text of what was written."""
+        text = self.target_units.decode(found.ids.tolist())
+        return Candidate(text, found.score, found.log_probability, found.ended)
+
+    def alignment(self, wrote: Wrote, rank: int = 0) -> Alignment:
+        """Say of what was written, by default of the best, where each of its pieces looked."""
+        best, source = wrote.found[rank], wrote.source.tokens
+        assert best.weights is not None  # whoever asks has made sure that there is attention
+        ids = [id for id in best.ids.tolist() if id != END]  # the end is the last, if it is there
+        target = spelled(self.target_units, ids)
+        return Alignment(
+            source=source.text,
+            target=target.text,
+            source_spans=tuple(map(tuple, source.spans.tolist())),
+            target_spans=tuple(map(tuple, target.spans.tolist())),
+            weights=best.weights[: len(ids)].float().numpy().reshape(len(ids), len(source.spans)),
+            score=best.score,
+            ended=best.ended,
+        )

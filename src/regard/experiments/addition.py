@@ -1,0 +1,136 @@
+"""Adding numbers digit by digit: attention, a state passed on, and neither.
+
+The three systems of the notes: "123+45" is read and "168" is written. All have the same encoder
+and the same cell. One looks at the digits at every step; one is handed the encoder's last state to
+start from; one starts from nothing, and reads a summary of the sum at every step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..config import require
+from ..data.pairs import EncodedPairs
+from ..models.seq2seq import PRESETS, Seq2SeqConfig
+from ..records.experiment import Chart, Curve, Finding, Row
+from ..text.units import RESERVED
+from ..training.config import TrainingConfig
+from ..training.seeds import derived_seed
+from .running import Stopwatch, Tell
+from .teaching import Lesson, Progress, build, first_over, teach
+
+__all__ = ["SYSTEMS", "Addition", "draw_sums"]
+
+SYSTEMS: dict[str, Seq2SeqConfig] = {
+    "attention": PRESETS["addition"],
+    "state passed": replace(PRESETS["addition"], decoder="sutskever"),
+    "no state passed": replace(PRESETS["addition"], decoder="cho", bridge="none"),
+}
+"""The three systems, by their names in the table."""
+
+_IDS = {sign: len(RESERVED) + place for place, sign in enumerate("0123456789+")}
+
+
+@dataclass(frozen=True)
+class Addition:
+    """How many sums there are, and how long each system may learn from them.
+
+    The learning rate falls to nothing over the epochs of a system. Those without attention get
+    more of them, so that they are not judged before they have learnt what they can.
+    """
+
+    name: ClassVar[str] = "addition"
+    title: ClassVar[str] = "Adding numbers: sums never seen before that are right in every digit"
+    columns: ClassVar[tuple[str, ...]] = ("exact match", "epochs", "first epoch over target")
+
+    digits: int = 3
+    examples: int = 50_000
+    held_out: int = 5_000
+    hidden_size: int = 128
+    epochs: int = 10  # with attention
+    plain_epochs: int = 50  # without
+    batch_size: int = 64
+    learning_rate: float = 4e-3
+    target: float = 0.98
+
+    def __post_init__(self) -> None:
+        require(1 <= self.digits <= 9, f"digits must be from 1 to 9, got {self.digits}")
+        require(
+            0 < self.held_out < self.examples,
+            f"held_out must lie between 0 and {self.examples} examples, got {self.held_out}",
+        )
+        numbers = 10**self.digits
+        pairs = numbers * (numbers + 1) // 2
+        require(
+            self.examples <= pairs // 2,
+            f"numbers of {self.digits} digits make {pairs:,} sums, of which half at most can be "
+            f"drawn; examples is {self.examples:,}",
+        )
+
+    @classmethod
+    def quick(cls) -> Addition:
+        """A few sums of two digits, looked at once or twice."""
+        return cls(
+            digits=2, examples=300, held_out=50, hidden_size=12, epochs=1, plain_epochs=2
+        )
+
+    def run(self, seed: int, tell: Tell) -> Finding:
+        """Train the three systems beside one another on the same sums."""
+        lesson = draw_sums(self, seed)
+        rows, curves = [], []
+        for name, network in SYSTEMS.items():
+            clock, history = Stopwatch(), list[Progress]()
+            training = self._training(network, seed)
+            model = build(replace(network, hidden_size=self.hidden_size), lesson, seed)
+            for progress in teach(model, lesson, training):
+                history.append(progress)
+                tell(f"{name}, {progress}")
+            first = first_over(history, self.target)
+            values = (history[-1].exact, float(len(history)), first)
+            rows.append(Row(name, values, clock.seconds))
+            curves.append(Curve(name, tuple((one.epoch, one.exact) for one in history)))
+        chart = Chart("lines", "epoch", "exact match", tuple(curves), level=self.target)
+        return Finding(seed, tuple(rows), chart)
+
+    def _training(self, network: Seq2SeqConfig, seed: int) -> TrainingConfig:
+        attends = network.decoder == "luong"
+        return TrainingConfig(
+            epochs=self.epochs if attends else self.plain_epochs,
+            batch_size=self.batch_size,
+            learning_rate=self.learning_rate,
+            schedule="linear",
+            seed=derived_seed(seed, "training"),
+        )
+
+
+def draw_sums(config: Addition, seed: int) -> Lesson:
+    """Draw different pairs of numbers of up to so many digits; 12+7 and 7+12 are the same pair."""
+    random = np.random.default_rng(derived_seed(seed, "sums"))
+    found = np.zeros((0, 2), np.int64)
+    while len(found) < config.examples:
+        # As many short numbers as long ones, until all short ones are there.
+        digits = random.integers(1, config.digits + 1, (config.examples, 2))
+        found = _distinct(np.concatenate([found, random.integers(0, 10**digits)]))
+    chosen = found[random.permutation(config.examples)]
+    sources = [_ids(f"{left}+{right}") for left, right in chosen.tolist()]
+    targets = [_ids(str(total)) for total in chosen.sum(1).tolist()]
+    held = config.held_out
+    return Lesson(
+        EncodedPairs(sources[held:], targets[held:]),
+        EncodedPairs(sources[:held], targets[:held]),
+        len(RESERVED) + len(_IDS),
+    )
+
+
+def _distinct(pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The first of every pair of numbers, in whichever order they stand."""
+    _, first = np.unique(np.sort(pairs, 1), axis=0, return_index=True)
+    return pairs[np.sort(first)]
+
+
+def _ids(text: str) -> list[int]:
+    return [_IDS[sign] for sign in text]

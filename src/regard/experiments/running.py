@@ -1,0 +1,58 @@
+"""What every experiment is: settings that can be run with a seed, and what they find."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import Field
+from typing import ClassVar, Protocol, Self
+
+from ..config import to_dict
+from ..records.experiment import Experiment, Finding, Setting
+
+__all__ = ["ExperimentConfig", "Stopwatch", "Tell", "run_experiment"]
+
+Tell = Callable[[str], None]
+"""Is told, in a line, how far an experiment has come."""
+
+
+class ExperimentConfig(Protocol):
+    """The settings of an experiment: a frozen, flat dataclass that knows how to run itself."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]  # what it shows, in a line
+    columns: ClassVar[tuple[str, ...]]  # the numbers that it finds for every row
+    __dataclass_fields__: ClassVar[dict[str, Field[object]]]  # what makes it a dataclass
+
+    @classmethod
+    def quick(cls) -> Self:
+        """Settings that take a second or two: to see that it runs, not what it shows."""
+        ...
+
+    def run(self, seed: int, tell: Tell) -> Finding:
+        """Run it; all random draws come from the seed."""
+        ...
+
+
+def run_experiment(
+    config: ExperimentConfig, seeds: Sequence[int], tell: Tell = lambda line: None
+) -> Experiment:
+    """Run an experiment once a seed, one after the other."""
+    findings = []
+    for seed in seeds:
+        said = f"seed {seed}: " if len(seeds) > 1 else ""
+        findings.append(config.run(seed, lambda line, said=said: tell(said + line)))
+    settings = tuple(Setting(name, value) for name, value in to_dict(config).items())
+    return Experiment(config.name, config.title, config.columns, settings, tuple(findings))
+
+
+class Stopwatch:
+    """Says how many seconds have gone by since it was made."""
+
+    def __init__(self) -> None:
+        self._began = time.perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        """The seconds so far."""
+        return time.perf_counter() - self._began

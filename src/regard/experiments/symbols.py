@@ -1,0 +1,72 @@
+"""Copying, reversing and sorting rows of symbols, with attention and without."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from ..models.seq2seq import PRESETS
+from ..records.experiment import Chart, Curve, Finding, Row
+from ..training.config import TrainingConfig
+from ..training.seeds import derived_seed
+from .running import Stopwatch, Tell
+from .sequences import TASKS, Rows, draw_lesson
+from .teaching import build, effective_count, teach
+
+__all__ = ["Symbols"]
+
+_DECODERS = {"with attention": "luong", "without": "sutskever"}
+
+
+@dataclass(frozen=True)
+class Symbols:
+    """How many rows there are, how long they are, and how long they are learnt from."""
+
+    name: ClassVar[str] = "symbols"
+    title: ClassVar[str] = "Copying, reversing, sorting: rows written without a mistake"
+    columns: ClassVar[tuple[str, ...]] = ("exact match", "items looked at by a step")
+
+    symbols: int = 20
+    shortest: int = 4
+    longest: int = 12
+    examples: int = 8_000
+    held_out: int = 1_000
+    hidden_size: int = 64
+    epochs: int = 12
+    batch_size: int = 64
+    learning_rate: float = 5e-3
+
+    @classmethod
+    def quick(cls) -> Symbols:
+        """A few short rows, looked at twice."""
+        return cls(longest=5, examples=200, held_out=20, hidden_size=12, epochs=2)
+
+    def run(self, seed: int, tell: Tell) -> Finding:
+        """Teach each task to two networks that differ in nothing but attention."""
+        rows, curves = [], []
+        for task in TASKS:
+            shape = Rows(self.symbols, self.shortest, self.longest)
+            lesson = draw_lesson(
+                task, shape, training=self.examples, held_out=self.held_out, seed=seed
+            )
+            for way, decoder in _DECODERS.items():
+                name, clock, points = f"{task}, {way}", Stopwatch(), list[tuple[float, float]]()
+                network = replace(
+                    PRESETS["addition"], decoder=decoder, hidden_size=self.hidden_size
+                )
+                model = build(network, lesson, seed)
+                for progress in teach(model, lesson, self._training(seed)):
+                    points.append((progress.epoch, progress.exact))
+                    tell(f"{name}, {progress}")
+                values = (points[-1][1], effective_count(model, lesson.held_out))
+                rows.append(Row(name, values, clock.seconds))
+                curves.append(Curve(name, tuple(points)))
+        return Finding(seed, tuple(rows), Chart("lines", "epoch", "exact match", tuple(curves)))
+
+    def _training(self, seed: int) -> TrainingConfig:
+        return TrainingConfig(
+            epochs=self.epochs,
+            batch_size=self.batch_size,
+            learning_rate=self.learning_rate,
+            seed=derived_seed(seed, "training"),
+        )

@@ -1,0 +1,78 @@
+"""How different the attention could be with almost the same answer (Jain and Wallace, 2019)."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from .divergence import jensen_shannon
+from .gradients import differentiating
+from .reweighing import LastAttention
+from .tally import Measured, Protocol
+
+__all__ = ["EPSILON", "PROTOCOLS", "adversarial"]
+
+EPSILON = 0.01
+"""By how much the answer may change, in total variation."""
+
+PROTOCOLS = {
+    "adversarial_jsd": Protocol(
+        f"largest Jensen-Shannon divergence (at most 0.69) of another attention that moves the "
+        f"answer by at most {EPSILON}; searched by gradient from several starts",
+        better="low",
+        baseline="best of as many random attentions",
+    ),
+}
+
+STARTS = 5
+STEPS = 60
+LINE_POINTS = 40
+RATE = 0.3
+
+
+def adversarial(attention: LastAttention, seed: int = 0) -> dict[str, Measured]:
+    """Look for the attention furthest from the model's own that leaves its answer as it is.
+
+    What is found keeps to the bound: on the straight way from the model's own attention to each
+    candidate the furthest point that does is taken.
+    """
+    if attention.count < 2:
+        return {}
+    draw = np.random.default_rng([seed, attention.count])
+    own = attention.weights.double()
+    starts = torch.from_numpy(draw.normal(0, 3, (STARTS, attention.count))).to(own)
+    answer = attention.likely(own[None]).to(own.device)
+    found = _climbed(attention, own, answer, starts)
+    random = torch.softmax(starts, 1)
+    return {
+        "adversarial_jsd": Measured(
+            _furthest(attention, own, answer, torch.cat([found, random])),
+            _furthest(attention, own, answer, random),
+        )
+    }
+
+
+def _climbed(attention: LastAttention, own: Tensor, answer: Tensor, starts: Tensor) -> Tensor:
+    """Climb the divergence from each start, pushed back where the answer moves, (starts, units)."""
+    with differentiating():
+        scores = starts.clone().requires_grad_()
+        optimizer = torch.optim.Adam([scores], lr=RATE)
+        for _ in range(STEPS):
+            weights = torch.softmax(scores, 1)
+            moved = attention.movement(attention.differentiable(weights), answer)
+            excess = torch.relu(moved - EPSILON / 2)
+            loss = (10 * excess - jensen_shannon(weights, own)).sum()
+            (scores.grad,) = torch.autograd.grad(loss, scores)
+            optimizer.step()
+    return torch.softmax(scores.detach(), 1)
+
+
+def _furthest(attention: LastAttention, own: Tensor, answer: Tensor, ends: Tensor) -> float:
+    """The largest divergence on the ways from ``own`` to the ends that keeps to the bound."""
+    parts = torch.linspace(1 / LINE_POINTS, 1, LINE_POINTS, dtype=own.dtype, device=own.device)
+    line = own + parts[:, None, None] * (ends - own)  # (points, ends, units)
+    given = line.flatten(0, 1)
+    moved = attention.movement(attention.likely(given).to(own.device), answer)
+    apart = jensen_shannon(given, own)
+    return float(torch.where(moved <= EPSILON, apart, 0.0).max())

@@ -1,0 +1,186 @@
+"""What a model wrote about a text, and where in it each piece looked: plain data, no tensors."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import DataError
+from .encoding import decode, encode
+from .weights import Span
+
+__all__ = ["Alignment"]
+
+_WORD = re.compile(r"\S+")
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Alignment:
+    """A source, what was written about it, and how much each written piece looked where.
+
+    Row n of ``weights`` belongs to piece n of the target and sums to one over the pieces of the
+    source; where the source has no pieces, there are no columns. A piece may be a part of a word,
+    and one that stands for white space alone has an empty span.
+    """
+
+    source: str  # the text itself, never altered
+    target: str
+    source_spans: tuple[Span, ...]  # of each piece, in the source
+    target_spans: tuple[Span, ...]  # of each piece, in the target
+    weights: NDArray[np.float32]  # (target pieces, source pieces)
+    score: float = 0.0  # what it was chosen by, among all that could have been written
+    ended: bool = True  # False: the limit of its length came before its end
+
+    def __post_init__(self) -> None:
+        weights = np.array(self.weights, dtype=np.float32)
+        shape = (len(self.target_spans), len(self.source_spans))
+        if weights.shape != shape:
+            raise DataError(f"weights of shape {weights.shape} do not fit {shape} pieces")
+        if not np.isfinite(weights).all():
+            raise DataError("some weights are not finite numbers; has the model diverged?")
+        _require_inside(self.source_spans, self.source)
+        _require_inside(self.target_spans, self.target)
+        weights.flags.writeable = False
+        object.__setattr__(self, "weights", weights)
+
+    def __repr__(self) -> str:
+        targets, sources = self.weights.shape
+        return f"Alignment({self.target!r}, {targets} pieces over {sources})"
+
+    @property
+    def source_pieces(self) -> tuple[str, ...]:
+        """The pieces of the source as they are written."""
+        return tuple(self.source[start:end] for start, end in self.source_spans)
+
+    @property
+    def target_pieces(self) -> tuple[str, ...]:
+        """The pieces of the target as they are written."""
+        return tuple(self.target[start:end] for start, end in self.target_spans)
+
+    @property
+    def effective_counts(self) -> NDArray[np.float64]:
+        """How many pieces of the source each piece of the target looked at, (target pieces,).
+
+        The exponential of the entropy of its weights: 1 where it looked at one alone, and 0 where
+        there was nothing to look at.
+        """
+        shares = self.weights.astype(np.float64)
+        if not shares.shape[1]:
+            return np.zeros(len(shares))
+        logs = np.log(shares, out=np.zeros_like(shares), where=shares > 0)
+        counts: NDArray[np.float64] = np.exp(-(shares * logs).sum(1))
+        return counts
+
+    def by_words(self) -> Alignment:
+        """The same with whole words, what stands between white space, in place of pieces.
+
+        A word's column is the sum of those of its pieces, and its row the mean of theirs; a word
+        that has no piece at all has zeros.
+        """
+        sources, targets = _words(self.source), _words(self.target)
+        columns = _belonging(self.source_spans, sources)
+        rows = _belonging(self.target_spans, targets)
+        sums = rows.T @ self.weights @ columns
+        counts = np.maximum(rows.sum(0), 1)[:, np.newaxis]
+        return replace(self, source_spans=sources, target_spans=targets, weights=sums / counts)
+
+    def to_json(self) -> str:
+        """Return the alignment as one line of JSON, from which it can be read back unchanged."""
+        rows = tuple(tuple(row) for row in self.weights.tolist())
+        spans = (self.source_spans, self.target_spans)
+        return encode(_Written(self.source, self.target, *spans, rows, self.score, self.ended))
+
+    @classmethod
+    def from_json(cls, text: str) -> Alignment:
+        """Read what ``to_json`` wrote."""
+        found = decode(_Written, text)
+        rows, columns = len(found.target_spans), len(found.source_spans)
+        if len(found.weights) != rows or any(len(row) != columns for row in found.weights):
+            raise DataError(f"the weights of this alignment do not fit {(rows, columns)} pieces")
+        return cls(
+            found.source,
+            found.target,
+            found.source_spans,
+            found.target_spans,
+            np.array(found.weights, dtype=np.float32).reshape(rows, columns),
+            found.score,
+            found.ended,
+        )
+
+    # The rest is for a person at a prompt: the record hands itself to a view, imported late,
+    # because views know records and not the other way round.
+
+    def to_html(self, title: str = "Where it looked") -> str:
+        """Return a whole HTML page that needs nothing else."""
+        from ..views.alignment import render
+
+        return render([[self]], title=title)
+
+    def _repr_html_(self) -> str:
+        from ..views.alignment import notebook
+
+        return notebook([self])
+
+    def to_text(self, width: int = 80) -> str:
+        """Return the matrix as plain text without colour, for logs and mails."""
+        from ..views.alignment_lines import Terminal, render
+
+        return render([self], Terminal(width=width, depth="none"))
+
+    def show(self) -> None:
+        """Print the matrix, in colour where the terminal can."""
+        from ..views.alignment_lines import Terminal, render
+
+        width = shutil.get_terminal_size().columns
+        print(render([self], Terminal.detect(os.environ, sys.stdout.isatty(), width=width)))
+
+    def write_image(self, path: str | Path) -> None:
+        """Write a picture, PNG or SVG by the name of the file; needs the extra ``plots``."""
+        from ..views.alignment_picture import write
+
+        write(self, Path(path))
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """An alignment as JSON holds it."""
+
+    source: str
+    target: str
+    source_spans: tuple[tuple[int, int], ...]
+    target_spans: tuple[tuple[int, int], ...]
+    weights: tuple[tuple[float, ...], ...]
+    score: float = 0.0
+    ended: bool = True
+
+
+def _require_inside(spans: tuple[Span, ...], text: str) -> None:
+    for start, end in spans:
+        if not 0 <= start <= end <= len(text):
+            raise DataError(f"{start}:{end} is no span of a text of {len(text)} characters")
+
+
+def _words(text: str) -> tuple[Span, ...]:
+    return tuple(found.span() for found in _WORD.finditer(text))
+
+
+def _belonging(pieces: Sequence[Span], words: Sequence[Span]) -> NDArray[np.float64]:
+    """Say which word each piece belongs to: the one it begins in, or begins before.
+
+    Ones in a matrix of zeros, (pieces, words).
+    """
+    found = np.zeros((len(pieces), len(words)))
+    ends = [end for _, end in words]
+    for place, (start, _) in enumerate(pieces):
+        if words:
+            found[place, min(bisect_right(ends, start), len(words) - 1)] = 1.0
+    return found

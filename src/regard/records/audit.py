@@ -1,0 +1,152 @@
+"""How far a model's explanations can be trusted, measured over many documents: plain data."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from .encoding import Json, decode, encode
+from .evaluation import Interval
+
+__all__ = ["Audit", "FlipTable", "MethodAudit", "Metric", "NeedleCell", "NeedleMap"]
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """The mean of one measure over documents, never without what it is to be compared with."""
+
+    name: str  # "comprehensiveness", "auprc", "tau_loo"
+    value: float
+    interval: Interval
+    baseline: float  # what the baseline gets from the same code on the same documents
+    documents: int
+    protocol: str  # how it was measured, in words
+    better: str = "high"  # "high" or "low"
+    baseline_name: str = "random ranking"
+
+    @property
+    def beats_baseline(self) -> bool:
+        """Whether the whole interval lies on the better side of the baseline."""
+        if self.better == "low":
+            return self.interval.high < self.baseline
+        return self.interval.low > self.baseline
+
+
+@dataclass(frozen=True, slots=True)
+class MethodAudit:
+    """All measures of one method of explanation."""
+
+    method: str
+    metrics: tuple[Metric, ...]
+
+    def metric(self, name: str) -> Metric | None:
+        """The measure of that name, if it was taken."""
+        return next((metric for metric in self.metrics if metric.name == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class FlipTable:
+    """How many answers flip without the unit of the largest weight, and without a random other."""
+
+    unit: str  # "sentence" or "word"
+    both: int
+    only_top: int
+    only_random: int
+    neither: int
+
+    @property
+    def documents(self) -> int:
+        """How many documents had two units to choose from."""
+        return self.both + self.only_top + self.only_random + self.neither
+
+
+@dataclass(frozen=True, slots=True)
+class NeedleCell:
+    """How often a planted sentence was found at one place of documents of one length."""
+
+    length: int  # sentences of the document, the planted one counted
+    position: int  # of the planted sentence, from 0
+    documents: int
+    found: int  # documents in which it was ranked first
+    unread: int  # documents in which a cap kept it from the model
+    answered: int  # documents that were given the planted sentence's label
+
+    @property
+    def recall(self) -> float:
+        """The share of documents in which the planted sentence was ranked first."""
+        return self.found / self.documents if self.documents else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class NeedleMap:
+    """Where a model is blind: recall of planted sentences by length and position."""
+
+    method: str
+    cells: tuple[NeedleCell, ...]
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """The lengths that were tried, rising."""
+        return tuple(sorted({cell.length for cell in self.cells}))
+
+    @property
+    def blind_from(self) -> int | None:
+        """The first position from which on nothing was ever read, or None."""
+        read = [cell.position for cell in self.cells if cell.unread < cell.documents]
+        blind = [cell.position for cell in self.cells if cell.unread == cell.documents]
+        behind = [position for position in blind if position > max(read, default=-1)]
+        return min(behind, default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """How far a model's explanations can be trusted, over a data set."""
+
+    documents: int
+    default_method: str
+    rankings: tuple[MethodAudit, ...]  # one a method
+    about_model: tuple[Metric, ...] = ()  # measures of the attention itself, not of a method
+    flips: FlipTable | None = None
+    needle: NeedleMap | None = None
+    warnings: tuple[str, ...] = ()
+    model: str = ""
+    data: str = ""
+    seed: int = 0
+
+    def ranking(self, method: str) -> MethodAudit | None:
+        """The measures of one method, if it was audited."""
+        return next((one for one in self.rankings if one.method == method), None)
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Return one JSON object: ``methods`` and ``measures`` are bare numbers by name.
+
+        The record itself, with intervals, baselines and protocols, stands beside them.
+        """
+        whole: dict[str, Json] = json.loads(encode(self))
+        methods: dict[str, Json] = {
+            one.method: {metric.name: metric.value for metric in one.metrics}
+            for one in self.rankings
+        }
+        methods["random"] = _random(self.rankings)
+        measures: dict[str, Json] = {metric.name: metric.value for metric in self.about_model}
+        return json.dumps({"methods": methods, "measures": measures, **whole}, indent=indent)
+
+    @classmethod
+    def from_json(cls, text: str) -> Audit:
+        """Read what ``to_json`` wrote."""
+        return decode(cls, text)
+
+    def to_html(self) -> str:
+        """Return a whole HTML page that needs nothing else."""
+        from ..views.audit import render
+
+        return render(self)
+
+
+def _random(rankings: tuple[MethodAudit, ...]) -> dict[str, Json]:
+    """What random rankings got, each measure taken from the method that was first to have it."""
+    found: dict[str, Json] = {}
+    for one in rankings:
+        for metric in one.metrics:
+            found.setdefault(metric.name, metric.baseline)
+    return found

@@ -1,0 +1,95 @@
+"""How a training goes, drawn for whoever waits for it."""
+
+from __future__ import annotations
+
+import sys
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from ..records.history import Epoch
+from .loop import Step
+
+__all__ = ["TrainingProgress"]
+
+
+class TrainingProgress:
+    """Watches a training: a bar with loss, speed and time left, and a line when an epoch ends.
+
+    There is a bar on a terminal and in a notebook; elsewhere there are the lines alone, and
+    without ``lines`` nothing.
+    """
+
+    def __init__(self, *, quiet: bool = False, lines: bool = True) -> None:
+        self._lines = lines and not quiet
+        self._bar: Progress | None = None
+        self._smooth_loss: float | None = None
+        self._documents = 0
+        self._seconds = 0.0
+        self._score = ""
+        if not quiet:
+            self._bar = _training_bar()
+
+    def __enter__(self) -> TrainingProgress:
+        if self._bar is not None:
+            self._bar.start()
+            self._task = self._bar.add_task("training", total=None, detail="")
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def on_step(self, step: Step) -> None:
+        """Move the bar."""
+        self._documents += step.documents
+        self._seconds += step.seconds
+        # Asking for a loss makes a GPU wait; ten times in a hundred steps is often enough.
+        if self._bar is None or step.step % 10:
+            return
+        loss = step.loss
+        self._smooth_loss = (
+            loss if self._smooth_loss is None else 0.9 * self._smooth_loss + 0.1 * loss
+        )
+        speed = self._documents / self._seconds if self._seconds else 0.0
+        detail = (
+            f"epoch {step.epoch}  loss {self._smooth_loss:.3f}{self._score}  "
+            f"{speed:,.0f} documents/s"
+        )
+        self._bar.update(self._task, completed=step.step, total=step.total_steps, detail=detail)
+
+    def on_epoch(self, epoch: Epoch) -> None:
+        """Print a line about the epoch."""
+        line = f"epoch {epoch.epoch:>2}  loss {epoch.train_loss:.4f}"
+        if epoch.validation_loss is not None:
+            line += f"  validation loss {epoch.validation_loss:.4f}"
+        if epoch.validation_accuracy is not None:
+            self._score = f"  accuracy {epoch.validation_accuracy:.3f}"
+            line += (
+                f"  accuracy {epoch.validation_accuracy:.4f}"
+                f"  macro-F1 {epoch.validation_macro_f1:.4f}"
+            )
+        if epoch.validation_bleu is not None:
+            self._score = f"  BLEU {epoch.validation_bleu:.1f}"
+            line += f"  BLEU {epoch.validation_bleu:.2f}"
+        line += f"  {epoch.documents_per_second:,.0f} documents/s"
+        if self._bar is not None:
+            self._bar.console.print(line, highlight=False)
+        elif self._lines:
+            print(line, file=sys.stderr, flush=True)
+
+
+def _training_bar() -> Progress | None:
+    """The bar, where there is a screen that can show one."""
+    console = Console(stderr=True)
+    if not (console.is_terminal or console.is_jupyter):
+        return None
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TextColumn("{task.fields[detail]}"),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+    )

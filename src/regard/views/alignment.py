@@ -1,0 +1,131 @@
+"""Draw where a translator looked as HTML that needs nothing else.
+
+Without its script, which lights up what belongs together, a page can be read just as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from ..records.alignment import Alignment
+from . import html
+from .alignment_matrix import legend, matrix
+from .alignment_summary import remark, score, stretches, told
+from .colours import DARK, LEVELS, LIGHT, Theme, hexadecimal
+from .page import escaped, page
+from .sections import asset
+from .wording import plural
+
+__all__ = ["fragment", "notebook", "render", "scripts", "styles"]
+
+
+def render(sources: Sequence[Sequence[Alignment]], *, title: str = "Where it looked") -> str:
+    """Return a whole page: for each source what was written about it, the best first."""
+    parts = [f"<h1>{escaped(title)}</h1>", _index(sources)]
+    for number, candidates in enumerate(sources, start=1):
+        parts.append(f'<div id="document-{number}">{fragment(candidates)}</div>')
+    style = styles(most=max(map(len, sources), default=0))
+    return page(title, "\n".join(parts), styles=style, scripts=scripts())
+
+
+def fragment(candidates: Sequence[Alignment]) -> str:
+    """Return what was written about one source as HTML to stand in a page that has ``styles()``."""
+    parts = "".join(_candidate(one, rank) for rank, one in enumerate(candidates, start=1))
+    return f'<article class="regard rg-aligned">{_choice(candidates)}{parts}{legend()}</article>'
+
+
+def notebook(candidates: Sequence[Alignment]) -> str:
+    """Return what was written about one source with all that it needs, as a notebook shows it."""
+    style = styles(most=len(candidates))
+    return f"<style>{style}</style>{fragment(candidates)}<script>{scripts()}</script>"
+
+
+@cache
+def scripts() -> str:
+    """Return the script of ``fragment``, for any number of them on a page."""
+    return asset("alignment.js")
+
+
+@cache
+def styles(*, most: int = 1) -> str:
+    """Return the style sheet of ``fragment``, for at most so many candidates."""
+    shades = "".join(
+        f".rg-aligned .g{level}{{background:var(--k{level});color:var(--l{level})}}"
+        for level in range(1, LEVELS + 1)
+    )
+    chosen = "".join(
+        f".regard:has([value=n{rank}]:checked) .rg-wrote:not(.n{rank}){{display:none}}"
+        for rank in range(1, most + 1)
+    )
+    return (
+        f"{html.styles()}.rg-aligned{{{_greys(LIGHT)}}}"
+        f"@media screen and (prefers-color-scheme:dark){{.rg-aligned{{{_greys(DARK)}}}}}"
+        f"{shades}{chosen}\n{asset('alignment.css')}"
+    )
+
+
+def _greys(theme: Theme) -> str:
+    greys = {level: theme.grey(level) for level in range(1, LEVELS + 1)}
+    return ";".join(
+        f"--k{level}:{hexadecimal(grey)};--l{level}:{hexadecimal(theme.ink_on(grey))}"
+        for level, grey in greys.items()
+    )
+
+
+def _index(sources: Sequence[Sequence[Alignment]]) -> str:
+    """A list of contents, where there is more than one source."""
+    if len(sources) < 2:
+        return ""
+    links = "".join(
+        f'<li><a href="#document-{number}"><bdi>{escaped(candidates[0].source)}</bdi></a></li>'
+        for number, candidates in enumerate(sources, start=1)
+    )
+    return f'<ol class="rg-index">{links}</ol>'
+
+
+def _choice(candidates: Sequence[Alignment]) -> str:
+    """Which of several candidates is shown; the style sheet does it, without a script."""
+    if len(candidates) < 2:
+        return ""
+    rows = "".join(
+        f'<li><label><input type="radio" name="best" value="n{rank}"{" checked" * (rank == 1)}>'
+        f"<bdi>{escaped(one.target)}</bdi> <small>{escaped(score(one))}</small></label></li>"
+        for rank, one in enumerate(candidates, start=1)
+    )
+    # A dialog form outside a dialog is never sent; a form at all keeps the choices of several
+    # sources on one page apart.
+    return (
+        '<form class="rg-best" method="dialog" autocomplete="off"><fieldset>'
+        f"<legend>{plural(len(candidates), 'translation')}, best first</legend>"
+        f"<ol>{rows}</ol></fieldset></form>"
+    )
+
+
+def _candidate(alignment: Alignment, rank: int) -> str:
+    chosen_by = f" <small>{escaped(score(alignment))}</small>" if alignment.score else ""
+    notes = remark(alignment)
+    return (
+        f'<section class="rg-wrote n{rank}">'
+        f'<p class="rg-caption">Source</p>{_sentence(alignment, "from")}'
+        f'<p class="rg-caption">Written{chosen_by}</p>{_sentence(alignment, "to")}'
+        f'<p class="rg-said" aria-live="polite">{escaped(told(alignment))}</p>'
+        + (f'<p class="rg-notes">{escaped(notes)}</p>' if notes else "")
+        + f"{matrix(alignment)}</section>"
+    )
+
+
+def _sentence(alignment: Alignment, side: str) -> str:
+    """One of the two texts as it is written, its pieces numbered."""
+    text, spans = (
+        (alignment.source, alignment.source_spans)
+        if side == "from"
+        else (alignment.target, alignment.target_spans)
+    )
+    drawn = "".join(
+        escaped(part.text)
+        if part.piece is None
+        else f'<span data-n="{part.piece}">{escaped(part.text)}</span>'
+        for part in stretches(text, spans)
+    )
+    return f'<p class="rg-sentence rg-{side}" dir="auto">{drawn}</p>'

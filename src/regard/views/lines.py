@@ -1,0 +1,198 @@
+"""The text of an explanation as HTML: a line a sentence, its bar, its words, quiet parts folded."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ..records.explanation import Decision, Explanation
+from ..records.weights import Weights
+from .page import escaped
+from .passages import Passage, Stretch, is_right_to_left, passages
+from .scale import Scale, percent
+from .shadings import hop_count, shadings
+
+__all__ = ["LONG", "QUIET", "anchor", "deciding", "is_long", "text"]
+
+LONG = 40
+"""From so many sentences on a text gets an overview, and its quiet parts are folded."""
+QUIET = 0.2
+"""Below this share of the longest bar a sentence is quiet."""
+_DECIDING = 8  # sentences that can be jumped to
+_FOLDED = 5  # quiet sentences in a row from which on they are folded
+_FOCUSABLE = 10  # words that the tab key reaches; more would be a burden, not a help
+
+
+def is_long(decision: Decision) -> bool:
+    """Whether the text is too long to be taken in without help."""
+    sentences = decision.level("sentence")
+    return sentences is not None and len(sentences) >= LONG
+
+
+def deciding(decision: Decision) -> list[int]:
+    """The places of the few sentences that count most, the heaviest first; quiet ones are none."""
+    sentences = decision.level("sentence")
+    scale = Scale.of_sentences(sentences)
+    amounts = () if sentences is None else sentences.amounts
+    order = sorted(range(len(amounts)), key=lambda place: -abs(amounts[place]))
+    return [place for place in order[:_DECIDING] if scale.length(amounts[place]) >= QUIET]
+
+
+def anchor(explanation: Explanation, decision: Decision) -> str:
+    """A name for the text of one decision; the same text explained otherwise has another."""
+    amounts = [weights.amounts for weights in decision.weights if weights.name == "sentence"]
+    told = f"{explanation.source}\0{explanation.method}\0{decision.label}\0{amounts}"
+    return "rg-" + hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()[:10]
+
+
+def text(explanation: Explanation, decision: Decision) -> str:
+    """Return the whole text, nothing left out."""
+    sentences = decision.level("sentence")
+    direction = "rtl" if is_right_to_left(explanation.source) else "ltr"
+    plain = " rg-plain" if sentences is None else ""
+    writer = _Writer(explanation, decision)
+    found = passages(explanation, decision)
+    body = writer.folded(found) if is_long(decision) else "".join(map(writer.line, found))
+    return f'<div class="rg-text{plain}" dir="{direction}">{body}</div>'
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Lines that follow each other and are all shown or all folded."""
+
+    first: int
+    after: int
+    quiet: bool
+
+
+class _Writer:
+    """Writes the lines of one text."""
+
+    def __init__(self, explanation: Explanation, decision: Decision) -> None:
+        self._ink = _WordInk(decision)
+        self._sentences = decision.level("sentence")
+        self._scale = Scale.of_sentences(self._sentences)
+        self._hops = _hop_bars(self._sentences)
+        self._loud = set(deciding(decision)) if is_long(decision) else set()
+        self._anchor = anchor(explanation, decision) if is_long(decision) else ""
+
+    def line(self, passage: Passage) -> str:
+        words = "".join(map(self._ink.draw, passage.stretches))
+        if self._sentences is None:
+            return f'<div class="rg-line"><p dir="auto">{words}</p></div>'
+        place = passage.sentence
+        bars, gutter = "--v:0.00", '<span class="rg-gutter rg-none">not read</span>'
+        if place is not None:
+            bars, gutter = self._bars(place), self._gutter(self._sentences, place)
+        return (
+            f'<div class="rg-line{" rg-loud" * (place in self._loud)}"{self._name(place)} '
+            f'style="{bars}">{gutter}<p dir="auto"><span>{words}</span></p></div>'
+        )
+
+    def folded(self, found: Sequence[Passage]) -> str:
+        """All lines, those of long quiet runs behind a line that can be opened."""
+        parts = []
+        for run in _runs([self._is_quiet(passage) for passage in found]):
+            some = found[run.first : run.after]
+            lines = "".join(map(self.line, some))
+            if run.quiet:
+                lines = f'<details class="rg-fold">{self._summary(some)}{lines}</details>'
+            parts.append(lines)
+        return "".join(parts)
+
+    def _name(self, place: int | None) -> str:
+        if not self._anchor or place is None:
+            return ""
+        return f' id="{self._anchor}-{place + 1}"' + ' tabindex="-1"' * (place in self._loud)
+
+    def _bars(self, place: int) -> str:
+        """The lengths of a sentence's bar, of the mean and of each hop."""
+        assert self._sentences is not None
+        lengths = [f"--v:{self._scale.length(self._sentences.amounts[place]):.2f}"]
+        lengths += [
+            f"--v{hop}:{scale.length(weights.values[place]):.2f}"
+            for hop, (scale, weights) in enumerate(self._hops, start=1)
+        ]
+        return ";".join(lengths)
+
+    def _gutter(self, sentences: Weights, place: int) -> str:
+        value = sentences.amounts[place]
+        quiet = self._scale.length(value) < QUIET
+        kinds = "rg-gutter" + " rg-quiet" * quiet + " rg-minus" * (value < 0)
+        hops = "".join(
+            f' data-b{hop}="{escaped(scale.text(weights.values[place]))}"'
+            for hop, (scale, weights) in enumerate(self._hops, start=1)
+        )
+        said = f'title="sentence {place + 1}"{hops}>{escaped(self._scale.text(value))}'
+        return f'<span class="{kinds}" {said}</span>'
+
+    def _is_quiet(self, passage: Passage) -> bool:
+        if self._sentences is None or passage.sentence is None:
+            return False
+        return self._scale.length(self._sentences.amounts[passage.sentence]) < QUIET
+
+    def _summary(self, folded: Sequence[Passage]) -> str:
+        assert self._sentences is not None
+        weight = sum(self._sentences.values[one.sentence or 0] for one in folded)
+        start = " ".join("".join(part.text for part in folded[0].stretches).split())
+        return (
+            f"<summary>{len(folded):,} quiet sentences, {escaped(percent(weight))} of the weight "
+            f"<span><bdi>{escaped(start[:80])}…</bdi></span></summary>"
+        )
+
+
+def _hop_bars(sentences: Weights | None) -> list[tuple[Scale, Weights]]:
+    if sentences is None:
+        return []
+    hops = [sentences.at_hop(hop) for hop in range(hop_count(sentences))]
+    return [(Scale.of_sentences(weights), weights) for weights in hops]
+
+
+def _runs(quiet: Sequence[bool]) -> Iterator[_Run]:
+    """Cut lines into runs; beside each loud line one quiet line stays, to read it in."""
+    near = [
+        not (any(not other for other in quiet[max(0, place - 1) : place + 2]))
+        for place in range(len(quiet))
+    ]
+    first = 0
+    for place in range(1, len(near) + 1):
+        if place == len(near) or near[place] != near[first]:
+            yield _Run(first, place, near[first] and place - first >= _FOLDED)
+            first = place
+
+
+class _WordInk:
+    """Draws the stretches of a text; a word that hardly counts gets no markup of its own."""
+
+    def __init__(self, decision: Decision) -> None:
+        found = shadings(decision)
+        self._columns = [(one.key, one.scale, one.weights.amounts, one.said) for one in found]
+        first = found[0].weights.amounts if found else ()
+        order = sorted(range(len(first)), key=lambda place: -abs(first[place]))
+        self._focusable = frozenset(order[:_FOCUSABLE])
+
+    def draw(self, stretch: Stretch) -> str:
+        text = escaped(stretch.text)
+        if stretch.kind in ("tag", "unread"):
+            return f'<span class="rg-{stretch.kind}">{text}</span>'
+        if stretch.kind == "word" and stretch.word is not None:
+            return self._word(stretch.word, text, stretch.unknown)
+        return f"<u>{text}</u>" if stretch.unknown else text
+
+    def _word(self, place: int, text: str, unknown: bool) -> str:
+        kinds: list[str] = []
+        for key, scale, values, _ in self._columns:
+            level = scale.level(values[place])
+            kinds += [f"{key}{level}"] * (level > 0) + ["rg-minus"] * (values[place] < 0)
+        if not kinds:
+            return f"<u>{text}</u>" if unknown else text
+        kinds += ["rg-unknown"] * unknown
+        focus = " tabindex=0" if place in self._focusable else ""
+        told = [
+            f"{escaped(scale.text(values[place]))} {said}"
+            for _, scale, values, said in self._columns
+            if said
+        ]
+        told += ["not in the vocabulary"] * unknown
+        return f'<mark class="{" ".join(kinds)}" data-w="{"&#10;".join(told)}"{focus}>{text}</mark>'

@@ -1,0 +1,53 @@
+"""``regard diff``: what a new model does otherwise; the exit code tells a script."""
+
+import json
+
+import pytest
+
+from cli_files import COLUMNS
+from regard.records.difference import Difference
+from reviews import reviews, tiny
+
+
+@pytest.fixture(scope="module")
+def turned(tmp_path_factory):
+    """Return a model that has learned the labels the wrong way round."""
+    texts, labels = reviews(80)
+    folder = tmp_path_factory.mktemp("turned") / "model"
+    tiny().fit(texts, [{"good": "bad", "bad": "good"}[label] for label in labels]).save(folder)
+    return folder
+
+
+def test_a_model_against_itself_is_no_change_and_exit_code_zero(shell, project):
+    ran = shell("diff", project.model, project.model, project.test, *COLUMNS)
+    assert ran.code == 0
+    assert ran.out.startswith("Nothing changed: the same labels for the same reasons on 30")
+
+
+def test_changes_are_listed_and_the_exit_code_is_three(shell, project, turned, tmp_path):
+    page = tmp_path / "deep" / "diff.html"
+    ran = shell("diff", project.model, turned, project.test, *COLUMNS, "--out", page, "--json")
+    found = Difference.from_json(ran.out)
+    assert ran.code == 3 and f"written to {page}" in ran.err
+    assert found.label_changes == len([c for c in found.changes if c.label_changed]) > 20
+    assert found.broken > found.mended
+    text = page.read_text(encoding="utf-8")
+    assert text.count("<article") == 40 and "https://" not in text
+    saved = tmp_path / "diff.json"
+    again = shell("diff", project.model, turned, project.test, *COLUMNS, "--out", saved, "-q")
+    assert (again.code, again.out, again.err) == (3, "", "")
+    assert json.loads(saved.read_text(encoding="utf-8")) == json.loads(ran.out)
+
+
+def test_fewer_documents_can_be_compared(shell, project, turned):
+    ran = shell("diff", project.model, turned, project.new, "--unlabelled", "--limit", "4")
+    assert ran.code == 3 and ran.out.startswith("Of 4 documents, ")
+
+
+def test_errors_are_one_line_and_exit_code_one(shell, project, tmp_path):
+    diff = ["diff", project.model]
+    missing = shell(*diff, tmp_path / "none", project.test, *COLUMNS)
+    assert missing.code == 1 and "none" in missing.error
+    assert "has no column 'label'" in shell(*diff, project.model, project.new).error
+    wrong = shell(*diff, project.model, project.test, *COLUMNS, "--out", "a.png")
+    assert "must end in .html or .json" in wrong.error

@@ -1,0 +1,71 @@
+"""``regard predict`` killed in the middle goes on without losing or doubling a row."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import regard
+from reviews import reviews
+
+COUNT = 16_000
+TEXTS = reviews(50, seed=3)[0]
+
+
+@pytest.fixture
+def data(tmp_path):
+    path = tmp_path / "new.jsonl"
+    with path.open("w") as file:
+        for n in range(COUNT):
+            file.write(json.dumps({"id": n, "text": TEXTS[n % len(TEXTS)]}) + "\n")
+    return path
+
+
+def killed(*arguments, once_there):
+    """Start the command and kill it once a file is there."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(regard.__file__).parents[1])}
+    command = [sys.executable, "-m", "regard", *map(str, arguments)]
+    with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL) as child:
+        while not once_there.exists():
+            try:
+                child.wait(0.01)
+                pytest.fail("it ended before it was killed")
+            except subprocess.TimeoutExpired:
+                continue
+        child.kill()
+    assert child.returncode == -signal.SIGKILL
+
+
+def ids(path):
+    return [json.loads(line)["id"] for line in path.read_text().splitlines()]
+
+
+def test_a_killed_run_loses_and_doubles_no_row(shell, project, data, tmp_path):
+    """kill -9 while it writes; --resume; the bytes of a run that was never killed."""
+    out = tmp_path / "out.jsonl"
+    command = ("predict", project.model, data, "--out", out)
+    killed(*command, once_there=out.with_name("out.jsonl.progress"))
+    assert not out.exists()
+    noted = json.loads(out.with_name("out.jsonl.progress").read_text())
+    assert 0 < noted["rows"] < COUNT
+    assert "go on with --resume" in shell(*command).error
+    other = shell(*command, "--resume", "--abstain-below", "0.6")
+    assert "begun with options" in other.error
+    resumed = shell(*command, "--resume")
+    assert resumed.code == 0
+    assert f"{noted['rows']:,} rows are there already, going on" in resumed.err
+    assert f"{COUNT:,} predictions written" in resumed.err
+    assert ids(out) == list(range(COUNT))
+    whole = tmp_path / "whole.jsonl"
+    assert shell("predict", project.model, data, "--out", whole, "-q").code == 0
+    assert out.read_bytes() == whole.read_bytes()
+    assert {path.name for path in tmp_path.iterdir()} == {"new.jsonl", "out.jsonl", "whole.jsonl"}
+
+
+def test_resume_needs_files(shell, project):
+    error = shell("predict", project.model, project.new, "--resume").error
+    assert error == "--resume needs files to go on with, not -"

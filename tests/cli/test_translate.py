@@ -1,0 +1,142 @@
+"""``train --task translate``, ``translate``, and ``evaluate`` and ``info`` on a translator."""
+
+import csv
+import json
+
+import pytest
+
+from cli_files import COLUMNS
+from parrots import FLAGS, parrots
+
+NAMES = ["--source-column", "small", "--target-column", "large"]
+
+
+def write_pairs(path, count, *, seed=0):
+    with path.open("w", newline="") as file:
+        rows = zip(*parrots(count, seed=seed), strict=True)
+        csv.writer(file, delimiter="\t").writerows([("small", "large"), *rows])
+    return path
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("pairs")
+
+
+@pytest.fixture(scope="module")
+def model(shell, folder):
+    """Train once from the shell; nobody may change the folder."""
+    data, out = write_pairs(folder / "pairs.tsv", 600), folder / "model"
+    write_pairs(folder / "test.tsv", 20, seed=1)
+    ran = shell("train", data, "--task", "translate", *NAMES, *FLAGS, "--out", out)
+    assert ran.code == 0, ran.err
+    assert "BLEU" in ran.err and "best epoch" in ran.err and f"saved to {out}" in ran.err
+    assert not (folder / "model.partial").exists()
+    return out
+
+
+def test_a_text_is_translated(shell, model):
+    assert shell("translate", model, "a b c").out == "A B C\n"
+    assert shell("translate", model, "a b c", "--beam", 1).out == "A B C\n"
+
+
+def test_several_come_with_rank_and_score(shell, model):
+    lines = shell("translate", model, "a b c", "--n-best", 3).out.splitlines()
+    assert [line.split("\t")[0] for line in lines] == ["1", "2", "3"]
+    assert lines[0].endswith("\tA B C")
+
+
+def test_standard_input_stays_in_step(shell, model):
+    assert shell("translate", model, "-", stdin=b"a b\n\nc d e\n").out == "A B\n\nC D E\n"
+
+
+def test_a_file_becomes_a_file(shell, model, tmp_path):
+    (tmp_path / "new.txt").write_text("a b\nc d\n")
+    ran = shell("translate", model, tmp_path / "new.txt", "--out", tmp_path / "out.txt")
+    assert (tmp_path / "out.txt").read_text() == "A B\nC D\n"
+    assert ran.out == "" and "2 texts translated" in ran.err
+    rows = [{"id": 7, "small": "a b"}]
+    (tmp_path / "new.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    out = tmp_path / "out.jsonl"
+    shell("translate", model, tmp_path / "new.jsonl", "--n-best", 2, "--out", out)
+    (row,) = [json.loads(line) for line in out.read_text().splitlines()]
+    assert (row["id"], row["small"], row["translation"]) == (7, "a b", "A B")
+    assert len(row["candidates"]) == 2
+
+
+def test_sampling_follows_its_seed(shell, model):
+    def drawn(seed):
+        options = ("--sample", "--temperature", 3, "--seed", seed)
+        return shell("translate", model, "a b c d", *options).out
+
+    assert drawn(0) == drawn(0)
+    assert len({drawn(seed) for seed in range(4)}) > 1
+
+
+def test_evaluate_prints_scores_with_signatures(shell, model, folder):
+    """002-18: the columns are those of the training."""
+    ran = shell("evaluate", model, folder / "test.tsv")
+    assert "BLEU  " in ran.out and "|tok:13a|" in ran.out and "chrF  " in ran.out
+    out = folder / "scores.json"
+    found = json.loads(shell("evaluate", model, folder / "test.tsv", "--json", "--out", out).out)
+    assert found["pairs"] == 20 and found["exact"] > 0.9
+    assert json.loads(out.read_text()) == found
+
+
+def test_info_describes_it(shell, model):
+    facts = json.loads(shell("info", model, "--json").out)
+    assert facts["task"] == "translate" and facts["target_column"] == "large"
+    assert facts["units.kind"] == "words"
+
+
+def test_a_translator_is_no_classifier(shell, model, folder):
+    wrong = shell("predict", model, folder / "test.tsv").error
+    assert "holds a translator; use regard translate" in wrong
+
+
+def test_a_classifier_is_no_translator(shell, project):
+    assert "holds a classifier; use regard predict" in shell("translate", project.model, "a").error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "has no column 'source'; it has small, large; use --source-column"),
+        (NAMES[:2], "has no column 'target'; it has small, large; use --target-column"),
+        ([*NAMES[:3], "small"], "source and target are both in column 'small'"),
+        ([*NAMES, "--vectors", "x.txt"], "--vectors cannot be used with --task translate"),
+        ([*NAMES, "--model", "smal"], "did you mean 'small'?"),
+        ([*NAMES, "--set", "text.lowercase=true"], "--set knows no part 'text'"),
+        ([*NAMES, "--set", "training.monitor=accuracy"], "monitor cannot be 'accuracy'"),
+        ([*NAMES, "--validation", "x.tsv"], "is neither a share nor a file"),
+    ],
+)
+def test_what_cannot_be_trained_is_one_line(shell, model, folder, tmp_path, arguments, message):
+    given = ["--task", "translate", *arguments, "--out", tmp_path / "out"]
+    assert message in shell("train", folder / "pairs.tsv", *given).error
+
+
+def test_options_of_the_other_task_are_refused(shell, project, tmp_path):
+    ran = shell("train", project.training, *COLUMNS, *NAMES, "--out", tmp_path / "out")
+    assert "are for --task translate" in ran.error
+    ran = shell("train", project.training, "--task", "speak", "--out", tmp_path / "out")
+    assert "--task cannot be 'speak'" in ran.error
+
+
+def test_a_file_that_is_not_there_is_not_a_text(shell, model, tmp_path):
+    (tmp_path / "new.txt").write_text("a\n")
+    assert "did you mean" in shell("translate", model, tmp_path / "nw.txt").error
+    assert "must end in" in shell("translate", model, "a", "--out", "x.doc").error
+
+
+def test_an_unfinished_run_goes_on_when_asked(shell, folder, tmp_path):
+    data, out = write_pairs(tmp_path / "pairs.tsv", 60), tmp_path / "model"
+    given = ["train", data, "--task", "translate", *NAMES, *FLAGS, "--out", out, "--epochs", 1]
+    state = tmp_path / "model.partial" / "checkpoint" / "state.safetensors"
+    state.parent.mkdir(parents=True)
+    state.write_bytes(b"")
+    assert "go on with --resume, or delete it" in shell(*given).error
+    assert "is damaged" in shell(*given, "--resume").error
+    state.unlink()
+    ran = shell(*given, "--resume")
+    assert ran.code == 0 and "nothing to resume" in ran.err

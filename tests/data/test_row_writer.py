@@ -1,0 +1,133 @@
+"""A file of answers that a killed run has left is gone on with, and no row is lost or doubled."""
+
+import contextlib
+import csv
+import json
+
+import pyarrow.parquet
+import pytest
+
+from regard.data.writers import RowWriter
+from regard.errors import DataError
+
+SUFFIXES = [".jsonl", ".csv", ".tsv", ".parquet"]
+ROWS = [{"id": n, "text": f'a "quote",\nline {n}', "likely": {"x": n / 8}} for n in range(8)]
+TASK = {"model": "m", "data": "d"}
+
+
+def ids(path):
+    if path.suffix == ".parquet":
+        return pyarrow.parquet.read_table(path)["id"].to_pylist()
+    if path.suffix == ".jsonl":
+        return [json.loads(line)["id"] for line in path.read_text().splitlines()]
+    with path.open(newline="") as file:
+        delimiter = "," if path.suffix == ".csv" else "\t"
+        return [int(row["id"]) for row in csv.DictReader(file, delimiter=delimiter)]
+
+
+def left_by_a_killed_run(path, parts):
+    """Write some parts and leave what one who is killed leaves."""
+    with contextlib.suppress(OSError), RowWriter(str(path), task=TASK) as writer:
+        for part in parts:
+            writer.write(part)
+        raise OSError
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_what_was_noted_is_kept_and_what_came_after_is_cut(tmp_path, suffix):
+    path = tmp_path / f"out{suffix}"
+    left_by_a_killed_run(path, [ROWS[:3], ROWS[3:5]])
+    assert not path.exists()
+    with path.with_name(f"{path.name}.part").open("ab") as file:
+        file.write(b"half a r\xff\x00")  # killed while it wrote on
+    with RowWriter(str(path), task=TASK, resume=True) as writer:
+        assert writer.rows == 5
+        writer.write(ROWS[5:])
+    assert writer.rows == 8 and ids(path) == list(range(8))
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_resumed_file_has_the_bytes_of_one_written_in_one_go(tmp_path, suffix):
+    once, twice = tmp_path / f"once{suffix}", tmp_path / f"twice{suffix}"
+    with RowWriter(str(once), task=TASK) as writer:
+        for part in (ROWS[:4], ROWS[4:]):
+            writer.write(part)
+    left_by_a_killed_run(twice, [ROWS[:4]])
+    with RowWriter(str(twice), task=TASK, resume=True) as writer:
+        writer.write(ROWS[4:])
+    assert once.read_bytes() == twice.read_bytes()
+
+
+def test_a_run_that_was_killed_before_its_first_part_begins_again(tmp_path):
+    path = tmp_path / "out.csv"
+    path.with_name("out.csv.part").write_bytes(b"id,te")
+    with RowWriter(str(path), task=TASK, resume=True) as writer:
+        assert writer.rows == 0
+        writer.write(ROWS)
+    assert ids(path) == list(range(8))
+
+
+def test_a_killed_run_is_not_written_over_unasked(tmp_path):
+    path = tmp_path / "out.csv"
+    left_by_a_killed_run(path, [ROWS[:3]])
+    with (
+        pytest.raises(DataError, match=r"unfinished run lies in .*out\.csv\.part; .* --resume"),
+        RowWriter(str(path), task=TASK),
+    ):
+        pass
+    with RowWriter(str(path), task=TASK, resume=True) as writer:
+        assert writer.rows == 3
+
+
+def test_another_task_is_refused_by_name(tmp_path):
+    path = tmp_path / "out.csv"
+    left_by_a_killed_run(path, [ROWS[:3]])
+    with (
+        pytest.raises(DataError, match="begun with model m, now it is other"),
+        RowWriter(str(path), task={**TASK, "model": "other"}, resume=True),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("notes", ["", "{}", "[]", '{"rows": 1, "bytes": "x", "task": {}}'])
+def test_damaged_notes_are_an_error_that_says_so(tmp_path, notes):
+    path = tmp_path / "out.csv"
+    left_by_a_killed_run(path, [ROWS[:3]])
+    path.with_name("out.csv.progress").write_text(notes)
+    with (
+        pytest.raises(DataError, match=r"out\.csv\.progress is damaged; delete it"),
+        RowWriter(str(path), task=TASK, resume=True),
+    ):
+        pass
+
+
+def test_a_file_that_was_cut_is_an_error(tmp_path):
+    path = tmp_path / "out.csv"
+    left_by_a_killed_run(path, [ROWS[:3]])
+    path.with_name("out.csv.part").write_bytes(b"id")
+    with (
+        pytest.raises(DataError, match="shorter than it was"),
+        RowWriter(str(path), task=TASK, resume=True),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("problem", [KeyboardInterrupt, OSError])
+def test_what_was_noted_outlives_an_error(tmp_path, problem):
+    path = tmp_path / "out.csv"
+    with pytest.raises(problem), RowWriter(str(path), task=TASK) as writer:
+        writer.write(ROWS[:3])
+        raise problem
+    with RowWriter(str(path), task=TASK, resume=True) as writer:
+        writer.write(ROWS[3:])
+    assert ids(path) == list(range(8))
+
+
+def test_without_a_task_nothing_is_noted(tmp_path):
+    path = tmp_path / "out.csv"
+    with pytest.raises(OSError), RowWriter(str(path)) as writer:
+        writer.write(ROWS[:3])
+        assert [one.name for one in tmp_path.iterdir()] == ["out.csv.part"]
+        raise OSError
+    assert list(tmp_path.iterdir()) == []

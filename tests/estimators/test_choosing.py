@@ -1,0 +1,95 @@
+"""The method called "default" is the one that measured best on documents held out."""
+
+import json
+
+import numpy as np
+import pytest
+
+from regard import DocumentClassifier, FlatConfig
+from regard.data.batch import collate
+from regard.data.readers import read_texts
+from regard.errors import ConfigError, DataError
+from regard.estimators.choosing import best_method, spelled
+from regard.estimators.explaining import answers_about
+from regard.estimators.preparing import FitOptions
+from regard.explain.comprehensiveness import comprehensiveness
+from regard.explain.methods import LINEAR_METHODS, METHODS, RANKING_METHODS
+from regard.text.tokenize import tokenize
+from reviews import reviews, tiny
+
+TEXTS, LABELS = reviews(20, seed=6)
+
+
+def test_attention_until_one_was_measured(fitted):
+    assert fitted.facts_.get("explain_method") is None
+    assert fitted.explain(TEXTS[0]).method == "attention"
+
+
+def test_the_best_method_has_the_highest_comprehensiveness(fitted):
+    losses = {name: [] for name in RANKING_METHODS}
+    for _, answers in answers_about(fitted, TEXTS):
+        for name in RANKING_METHODS:
+            losses[name] += list(comprehensiveness(answers, METHODS[name](answers)))
+    means = {name: np.mean(values) for name, values in losses.items()}
+    assert means[best_method(fitted, TEXTS)] == max(means.values())
+
+
+def test_what_was_chosen_is_saved_and_used(tmp_path):
+    classifier = tiny().fit(*reviews(40)).choose_method(TEXTS)
+    chosen = classifier.facts_["explain_method"]
+    classifier.save(tmp_path / "model")
+    saved = json.loads((tmp_path / "model" / "config.json").read_text())
+    assert saved["facts"]["explain_method"] == chosen
+    again = DocumentClassifier.load(tmp_path / "model")
+    assert again.explain(TEXTS[0]).method == chosen
+    assert again.explain(TEXTS[0], method="attention").method == "attention"
+
+
+def test_a_fit_can_choose_by_what_it_holds_out():
+    texts, labels = reviews(60)
+    options = FitOptions(choose_method=True)
+    classifier = tiny().fit_documents(read_texts(texts, labels), options=options)
+    assert classifier.facts_["explain_method"] in RANKING_METHODS
+    everything = tiny(validation=0.0).fit_documents(read_texts(texts, labels), options=options)
+    assert everything.facts_["explain_method"] is None
+    assert everything.explain(texts[0]).method == "attention"
+
+
+def test_where_sentences_cannot_be_kept_the_usual_method_stays_quick():
+    network = FlatConfig(embedding_size=8, hidden_size=4, attention_size=4)
+    classifier = tiny(network=network, training__epochs=1).fit(TEXTS, LABELS)
+    assert best_method(classifier, TEXTS[:5]) in LINEAR_METHODS
+
+
+def test_choosing_needs_texts(fitted):
+    with pytest.raises(DataError, match="needs some texts"):
+        best_method(fitted, [])
+
+
+def test_a_spelled_batch_has_the_words_of_its_ids(fitted):
+    tokens = [tokenize(text) for text in (*TEXTS[:3], "", "Zorblax")]
+    batch = collate(tokens, fitted.vocab_)
+    for made, text in zip(spelled(batch, fitted.vocab_).texts, tokens, strict=True):
+        expected = [w.lower() if w in fitted.vocab_ else "<oov>" for w in text.words()]
+        assert made.words() == expected
+        assert made.text == " ".join(expected)
+        assert made.per_sentence.tolist() == text.per_sentence.tolist()
+
+
+def test_any_label_can_be_asked_about_and_measured(fitted):
+    answer = fitted.explain(TEXTS[0])
+    other = "bad" if answer.label == "good" else "good"
+    found = fitted.explain(TEXTS[0], method="erasure", label=other, receipt=True)
+    assert found.label == other
+    assert found.probability == pytest.approx(1 - answer.probability)
+    assert found.receipt.verdict in ("faithful", "weak", "no better than chance")
+    assert answer.receipt is None
+    contrast = fitted.explain(TEXTS[0], method="contrast", label="bad", against="good")
+    assert contrast.decisions[0].against == "good"
+    with pytest.raises(ConfigError, match="no label 'goood'; did you mean 'good'"):
+        fitted.explain(TEXTS[0], label="goood")
+
+
+def test_the_probability_explained_is_the_probability_predicted(fitted):
+    likely = fitted.predict_proba(TEXTS).max(axis=1)
+    assert [one.probability for one in fitted.explain(TEXTS)] == pytest.approx(likely, abs=1e-6)

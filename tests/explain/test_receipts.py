@@ -1,0 +1,250 @@
+"""Receipts against a naive recomputation, and what verdicts say of right and wrong explanations."""
+
+import math
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from scipy.stats import kendalltau
+from sklearn.metrics import roc_auc_score
+
+from questions import CONFIGS, VOCAB, WORDS, asked, bag, built
+from regard.data.batch import Batch
+from regard.explain import pieces
+from regard.explain.comprehensiveness import comprehensiveness
+from regard.explain.erasing import documents
+from regard.explain.methods import METHODS, RANKING_METHODS
+from regard.explain.receipts import with_receipts
+from regard.explain.verdicts import CHANCE, FAITHFUL, WEAK, Gains, margin, verdict
+from regard.ragged import Ragged
+from regard.records.weights import Weights
+from regard.text.vocab import UNKNOWN
+
+TEXT = (
+    "It was brilliant! I laughed, and laughed. The end was dull. I slept, woke and left. "
+    "The film was dull, dull, dull. Nobody laughed! One end. The brilliant end was dull."
+)
+
+
+def read(answers, sentences, number):
+    """The probability of a class for a document given as lists of ids."""
+    sentences = [sentence for sentence in sentences if sentence]
+    flat = torch.tensor([id for sentence in sentences for id in sentence], dtype=torch.int64)
+    lengths = torch.tensor([len(sentence) for sentence in sentences], dtype=torch.int64)
+    with torch.no_grad():
+        logits = answers.model(Batch(Ragged(flat, lengths), torch.tensor([len(sentences)]))).logits
+    scaled = logits.double() / answers.temperature
+    likely = torch.sigmoid(scaled) if answers.multilabel else torch.softmax(scaled, 1)
+    return likely[0]
+
+
+def without(ids, gone, level, policy):
+    """The document without the pieces of the given numbers, as lists of ids."""
+    found, place = [], 0
+    for number, sentence in enumerate(ids):
+        kept = []
+        for id in sentence:
+            is_gone = number in gone if level == "sentence" else place in gone
+            if not is_gone or policy == "mask":
+                kept.append(UNKNOWN if is_gone else id)
+            place += 1
+        found.append(kept)
+    return found
+
+
+def naive(answers, decision, level, policy):
+    """The measures of a decision, one version at a time, straight from the definitions."""
+    number = answers.classes.index(decision.label)
+    (rows,) = documents(answers.batch)
+    ids = [row.tolist() for row in rows.rows()]
+    weights = decision.importance() if level == "word" else decision.level("sentence")
+    amounts, count = weights.amounts, len(weights)
+    order = sorted(range(count), key=lambda place: -amounts[place])
+    start = float(read(answers, ids, number)[number])
+    lost, missing, flip = [], [], 1.0
+    for share in (0.5, 0.2, 0.1, 0.05, 0.01):
+        top = order[: math.ceil(share * count - 1e-9)]
+        rest = [place for place in range(count) if place not in top]
+        left = read(answers, without(ids, top, level, policy), number)
+        lost.append(start - float(left[number]))
+        missing.append(
+            start - float(read(answers, without(ids, rest, level, policy), number)[number])
+        )
+        holds = left[number] > 0.5 if answers.multilabel else left.argmax() == number
+        held = start > 0.5 if answers.multilabel else answers.probabilities[0].argmax() == number
+        if bool(holds) != bool(held):
+            flip = share
+    drops = [
+        start - float(read(answers, without(ids, [place], level, policy), number)[number])
+        for place in range(count)
+    ]
+    return {
+        "comprehensiveness": float(np.mean(lost)),
+        "sufficiency": float(np.mean(missing)),
+        "flip": flip,
+        "tau": kendalltau(amounts, drops).statistic,
+    }
+
+
+@pytest.mark.parametrize("policy", ["delete", "mask"])
+@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize("multilabel", [False, True])
+def test_a_receipt_equals_a_naive_recomputation(name, policy, multilabel):
+    """To 1e-5, at word and sentence level, for the answer and another class."""
+    model = built(CONFIGS[name], label_count=3)
+    answers = asked(model, [TEXT], multilabel=multilabel, temperature=0.5, chosen=(0, 2))
+    (found,) = with_receipts(answers, METHODS["gradient_input"](answers), policy)
+    for decision in found.decisions:
+        for level in ("word", "sentence"):
+            for measure, expected in naive(answers, decision, level, policy).items():
+                value = decision.receipt.measure(measure, level).value
+                assert value == pytest.approx(expected, abs=1e-5), (measure, level)
+        assert decision.receipt.erasure == policy
+
+
+@pytest.mark.parametrize("name", RANKING_METHODS)
+def test_comprehensiveness_alone_is_that_of_the_receipt(name):
+    answers = asked(built(CONFIGS["han"]), [TEXT, "", "One"])
+    made = METHODS[name](answers)
+    for loss, one in zip(
+        comprehensiveness(answers, made), with_receipts(answers, made), strict=True
+    ):
+        losses = [m.value for m in one.receipt.measures if m.name == "comprehensiveness"]
+        assert loss == pytest.approx(np.mean(losses or [0.0]), abs=1e-9)
+
+
+def test_curves_are_what_the_measures_are_means_of():
+    answers = asked(built(CONFIGS["han"]), [TEXT])
+    (found,) = with_receipts(answers, METHODS["erasure"](answers))
+    receipt = found.receipt
+    assert receipt.bins == (0.01, 0.05, 0.1, 0.2, 0.5)
+    for level in ("word", "sentence"):
+        curve, start = receipt.curve(level), found.probability
+        assert curve.piece_count == len(found.decisions[0].level(level))
+        for name, own, others in (
+            ("comprehensiveness", curve.without, curve.random_without),
+            ("sufficiency", curve.alone, curve.random_alone),
+        ):
+            measure = receipt.measure(name, level)
+            assert measure.value == pytest.approx(start - np.mean(own), abs=1e-6)
+            assert measure.random == pytest.approx(start - np.mean(others), abs=1e-6)
+
+
+def test_receipts_do_not_depend_on_company_and_repeat():
+    model = built(CONFIGS["han"])
+    together = asked(model, [TEXT, "One", ""], chosen=(1,))
+    alone = asked(model, [TEXT], chosen=(1,))
+    (first, *_) = with_receipts(together, METHODS["erasure"](together))
+    (second,) = with_receipts(alone, METHODS["erasure"](alone))
+    for mine, theirs in zip(first.receipt.measures, second.receipt.measures, strict=True):
+        assert mine.value == pytest.approx(theirs.value, abs=1e-5)
+        assert mine.random == pytest.approx(theirs.random, abs=1e-5)
+    assert with_receipts(alone, METHODS["erasure"](alone)) == [second]
+
+
+@pytest.mark.parametrize("text", ["", "One", "One end"])
+@pytest.mark.parametrize("method", METHODS)
+def test_where_there_is_nothing_to_rank_nothing_beats_chance(text, method):
+    answers = asked(built(CONFIGS["han"]), [text])
+    (found,) = with_receipts(answers, METHODS[method](answers))
+    if found.decisions[0].change is not None:
+        assert found.receipt is None, "a counterfactual ranks nothing"
+    else:
+        assert found.receipt.verdict == CHANCE
+        assert found.to_text()
+
+
+def test_even_weights_are_no_better_than_chance():
+    """Mean pooling weighs all words alike: a picture of it must not pass for a reason."""
+    config = replace(CONFIGS["flat"], pooling="mean")
+    answers = asked(built(config), [TEXT])
+    (found,) = with_receipts(answers, METHODS["attention"](answers))
+    assert found.receipt.verdict == CHANCE
+    assert found.receipt.measure("tau", "word") is None
+
+
+def test_of_a_long_document_some_words_are_left_out_one_by_one(monkeypatch):
+    answers = asked(built(CONFIGS["han"]), [TEXT])
+    made = METHODS["erasure"](answers)
+    (whole,) = with_receipts(answers, made)
+    monkeypatch.setattr(pieces, "WORDS_LEFT_OUT", 20)
+    (sampled,) = with_receipts(answers, made)
+    assert whole.receipt.measure("tau", "word").value == pytest.approx(1)
+    assert sampled.receipt.measure("tau", "word").value == pytest.approx(1)
+    assert sampled.receipt.margin == whole.receipt.margin
+
+
+def long_document(draw, cues):
+    """Sixty sentences' worth of words that mean nothing, with a few that do."""
+    quiet = [word for word in WORDS if word.isalpha() and word not in ("dull", "brilliant", "left")]
+    words = draw.choices(quiet, k=110) + ["dull"] * cues
+    draw.shuffle(words)
+    return " ".join(" ".join(words[place : place + 9]) + "." for place in range(0, len(words), 9))
+
+
+def shuffled(explanation, seed):
+    draw = random.Random(seed)
+
+    def moved(weights):
+        return replace(weights, values=_mixed(draw, weights.values), scores=None, by="document")
+
+    weights = tuple(map(moved, explanation.decisions[0].weights))
+    return replace(explanation, decisions=(replace(explanation.decisions[0], weights=weights),))
+
+
+def _mixed(draw, values):
+    return tuple(draw.sample(values, len(values)))
+
+
+def test_verdicts_tell_right_explanations_from_shuffled_ones():
+    """On planted data: AUC at least 0.95, and random rankings are no better than chance."""
+    draw = random.Random(0)
+    model = bag({"dull": 1.0})
+    model.bias = torch.tensor([0.0, -2.0])
+    right, wrong = [], []
+    for seed in range(40):
+        answers = asked(model, [long_document(draw, cues=5)], chosen=(1,))
+        made = METHODS["gradient_input"](answers)
+        right += [one.receipt for one in with_receipts(answers, made)]
+        wrong += [one.receipt for one in with_receipts(answers, [shuffled(made[0], seed)])]
+    margins = [receipt.margin for receipt in right + wrong]
+    assert roc_auc_score([1] * 40 + [0] * 40, margins) >= 0.95
+    assert sum(receipt.verdict == FAITHFUL for receipt in right) >= 38
+    assert sum(receipt.verdict == CHANCE for receipt in wrong) >= 36
+
+
+def test_half_of_the_truth_is_weak():
+    """Who knows one of two equal reasons beats chance, and is not called faithful."""
+    draw = random.Random(1)
+    verdicts = []
+    for _ in range(10):
+        text = long_document(draw, cues=4).replace("dull", "left", 2)
+        model = bag({"dull": 1.5, "left": 1.5})
+        model.bias = torch.tensor([0.0, -3.0])
+        answers = asked(model, [text], chosen=(1,))
+        (made,) = METHODS["gradient_input"](answers)
+        words, _ = made.decisions[0].weights
+        left = VOCAB.words.index("left")
+        known = [
+            0.0 if id == left else score
+            for id, score in zip(answers.batch.ids.values.tolist(), words.scores, strict=True)
+        ]
+        half = Weights.from_scores("word", words.pieces, known, unit="")
+        one = replace(made, decisions=(replace(made.decisions[0], weights=(half,)),))
+        verdicts += [found.receipt.verdict for found in with_receipts(answers, [one])]
+    assert verdicts.count(WEAK) >= 7, verdicts
+    assert FAITHFUL not in verdicts
+
+
+def test_the_verdict_by_numbers():
+    random_gains = np.array([-0.1, 0.0, 0.1])  # a standard deviation of 0.1
+    assert margin([Gains(0.29, random_gains, 1.0)]) == pytest.approx(2.9)
+    assert verdict([Gains(0.29, random_gains, 0.29)]) == CHANCE
+    assert verdict([Gains(0.31, random_gains, 0.4)]) == FAITHFUL
+    assert verdict([Gains(0.31, random_gains, 0.5)]) == WEAK
+    assert verdict([Gains(0.9, random_gains, None), Gains(0.31, random_gains, 0.4)]) == FAITHFUL
+    assert verdict([Gains(0.9, random_gains, None)]) == WEAK, "nothing to compare it with"
+    assert verdict([Gains(0.3, np.zeros(5), 0.3)]) == CHANCE, "all rankings tie"
+    assert verdict([]) == CHANCE and margin([]) == 0

@@ -1,0 +1,52 @@
+import json
+
+from regard.records.audit import Audit, FlipTable, MethodAudit, Metric, NeedleCell, NeedleMap
+from regard.records.evaluation import Interval
+
+
+def metric(name, value=0.5, low=0.4, high=0.6, **others):
+    return Metric(name, value, Interval(low, high), 0.3, 20, "protocol", **others)
+
+
+def audit(**others):
+    return Audit(20, "attention", (MethodAudit("attention", (metric("auprc"),)),), **others)
+
+
+def test_json_has_one_object_a_method_with_bare_numbers():
+    found = json.loads(audit(about_model=(metric("adversarial_jsd"),)).to_json())
+    assert found["methods"] == {"attention": {"auprc": 0.5}, "random": {"auprc": 0.3}}
+    assert found["measures"] == {"adversarial_jsd": 0.5}
+    (one,) = found["rankings"][0]["metrics"]
+    assert one["interval"] == {"low": 0.4, "high": 0.6} and one["documents"] == 20
+
+
+def test_what_was_written_is_read_back():
+    cells = (NeedleCell(5, 0, 4, 2, 0, 3), NeedleCell(5, 4, 4, 0, 4, 0))
+    whole = audit(
+        flips=FlipTable("sentence", 1, 2, 3, 4),
+        needle=NeedleMap("attention", cells),
+        warnings=("look out",),
+        data="<b>.csv",
+    )
+    assert Audit.from_json(whole.to_json()) == whole
+    assert Audit.from_json(whole.to_json(indent=2)) == whole
+    assert whole.flips.documents == 10
+
+
+def test_a_metric_beats_its_baseline_only_with_its_whole_interval():
+    assert metric("a").beats_baseline
+    assert not metric("a", low=0.2).beats_baseline
+    assert not metric("a", better="low").beats_baseline
+    assert metric("a", 0.1, 0.0, 0.2, better="low").beats_baseline
+
+
+def test_a_blind_zone_begins_behind_the_last_sentence_that_is_read():
+    def blind(*unread):
+        cells = [NeedleCell(9, place, 2, 0, gone, 0) for place, gone in enumerate(unread)]
+        return NeedleMap("attention", tuple(cells)).blind_from
+
+    assert blind(0, 0, 2, 2) == 2
+    assert blind(0, 1, 0, 0) is None
+    assert blind(2, 2) == 0
+    assert blind(2, 0, 2) == 2, "what is unread before something read is no zone"
+    assert blind() is None

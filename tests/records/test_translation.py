@@ -1,0 +1,31 @@
+"""Scores of translations: plain data that says itself to a person."""
+
+from regard.records.translation import Candidate, TranslationScores
+
+SCORES = TranslationScores(1200, 33.333, 61.5, "nrefs:1|x", "nrefs:1|y", 0.05, title="test.tsv")
+
+
+def test_scores_survive_json():
+    assert TranslationScores.from_json(SCORES.to_json()) == SCORES
+
+
+def test_scores_come_with_their_signatures():
+    """002-18: BLEU is printed with a signature like sacrebleu's."""
+    assert SCORES.describe() == [
+        "1,200 pairs of test.tsv",
+        "BLEU   33.33  nrefs:1|x",
+        "chrF   61.50  nrefs:1|y",
+        "exactly like the reference: 5.0%",
+    ]
+
+
+def test_what_is_odd_is_told_too():
+    odd = TranslationScores(1, 0, 0, "", "", 0, unended=3, effective_count=2.25)
+    assert odd.describe()[-2:] == [
+        "a piece looked at 2.2 pieces of the source",
+        "3 came to the limit of their length before their end",
+    ]
+
+
+def test_a_candidate_is_written_as_json():
+    assert '"text": "a"' in Candidate("a", -1.0, -2.0, True).to_json()

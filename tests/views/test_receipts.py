@@ -1,0 +1,136 @@
+"""A receipt is told in plain words, drawn beside random rankings, and escaped."""
+
+from dataclasses import replace
+
+import pytest
+
+from pages import Page
+from regard.records.explanation import Change
+from regard.records.receipt import Curve, Measure, Receipt
+from regard.records.weights import Weights
+from regard.views.html import fragment, render
+from regard.views.receipts import panel, spoken
+from regard.views.terminal import Terminal
+from regard.views.terminal import render as printed
+
+BINS = (0.01, 0.05, 0.1, 0.2, 0.5)
+REVIEW = "I sat there. It was brilliant, Zorblax!\n\nThe end dragged."
+
+
+def receipt(verdict="faithful", *, without=0.31, count=304, level="word"):
+    measures = (
+        Measure("comprehensiveness", 0.3121, 0.0512, level),
+        Measure("tau", 0.2, None, level),
+        Measure("<odd>", 0.2, 0.1),
+    )
+    taken = tuple(max(1, round(share * count)) for share in BINS)
+    curve = Curve(level, count, taken, (without,) * 5, (0.9,) * 5, (0.95,) * 5, (0.6,) * 5)
+    return Receipt(verdict, measures, BINS, (curve,), 20, 4.6)
+
+
+def measured(made, **options):
+    decision = replace(made.decisions[0], probability=0.97, receipt=receipt(**options))
+    return replace(made, decisions=(decision,))
+
+
+def said(explain, **options):
+    (line,) = spoken(measured(explain(REVIEW), **options).decisions[0])
+    return line.replace("\u00a0", " ")
+
+
+def test_what_erasing_did_is_said_in_plain_words(explain):
+    assert said(explain) == (
+        "Taking the 30 heaviest of 304 words away lowers the probability from 97.0 % to 31.0 %; "
+        "taking 30 random words away: to 95.0 %. Alone they give 90.0 %, 30 random words 60.0 %."
+    )
+    assert "raises the probability from 97.0 % to 99.0 %" in said(explain, without=0.99)
+    assert "leaves the probability at 97.0 %" in said(explain, without=0.97)
+    assert "Taking the heaviest of 5 sentences away" in said(explain, count=5, level="sentence")
+    assert "a random sentence away" in said(explain, count=5, level="sentence")
+    assert said(explain, count=1) == "There is only one word, so there is nothing to rank."
+
+
+@pytest.mark.parametrize(
+    ("verdict", "words"),
+    [
+        ("faithful", "the answer rests on what is marked here"),
+        ("weak", "other parts of the text count too"),
+        ("no better than chance", "no more than any other part"),
+    ],
+)
+def test_the_verdict_comes_with_its_meaning(explain, verdict, words):
+    html = fragment(measured(explain(REVIEW), verdict=verdict))
+    assert verdict.capitalize() in html and words in html
+    text = printed(measured(explain(REVIEW), verdict=verdict), Terminal(width=300, depth="none"))
+    assert f"{verdict.capitalize()}: " in text and words in text
+    assert "Taking the 30 heaviest of 304 words away" in text.replace("\u00a0", " ")
+
+
+def test_every_measure_stands_beside_the_random_one(explain):
+    html = panel(measured(explain(REVIEW)).decisions[0])
+    assert "<td>words</td><td>0.312</td><td>0.051</td><td>high</td>" in html
+    assert "<td>0.200</td><td></td>" in html, "a measure without a baseline leaves it open"
+    assert "&lt;odd&gt;" in html and "<odd>" not in html
+    assert "mean of 20 random rankings, beaten by 4.6" in html
+    assert "1, 5, 10, 20, 50 %" in html
+
+
+def test_curves_have_words_for_those_who_cannot_see_them(explain):
+    hostile = '"><script>x</script>'
+    made = measured(explain(REVIEW, labels=(hostile, "other")))
+    html = render([made])
+    page = Page(html)
+    labels = [value for tag, name, value in page.attributes if (tag, name) == ("svg", "aria-label")]
+    assert len(labels) == 1
+    assert "heaviest: 31.0 %" in labels[0] and "random: 95.0 %" in labels[0]
+    assert "<script>x" not in html
+
+
+def test_without_a_receipt_nothing_is_claimed(explain):
+    html = fragment(explain(REVIEW))
+    assert "rg-receipt" not in html and "Faithful" not in html
+    assert panel(explain(REVIEW).decisions[0]) == ""
+    assert spoken(explain(REVIEW).decisions[0]) == []
+
+
+def test_nothing_to_take_away_is_said(explain):
+    empty = replace(explain(REVIEW).decisions[0], receipt=Receipt("no better than chance", ()))
+    assert spoken(empty) == ["There was nothing in this text to take away."]
+    assert "All measures" not in panel(empty)
+
+
+def test_scores_are_drawn_with_their_sign_and_unit(explain):
+    made = explain(REVIEW)
+    words, sentences = made.decisions[0].weights
+    values = [0.3 if place == 5 else -0.2 if place == 2 else 0.0 for place in range(len(words))]
+    scored = Weights.from_scores("word", words.pieces, values, unit="probability")
+    of_sentences = Weights.from_scores("sentence", sentences.pieces, [0.1, 0.3, -2e-5], unit="")
+    decision = replace(made.decisions[0], weights=(scored, of_sentences))
+    html = fragment(replace(made, decisions=(decision,)))
+    assert 'rg-minus" data-w="-0.200 probability"' in html
+    assert 'data-w="+0.300 probability"' in html
+    assert "how far the probability falls without it" in html
+    assert ">-2e-05</span>" in html, "never a false zero"
+    assert "sum over its words" not in html
+    summed = Weights.from_scores("sentence", sentences.pieces, [-0.2, 0.3, 0.0], unit="")
+    adding = replace(made, decisions=(replace(decision, weights=(scored, summed)),))
+    assert "sum over its words" in fragment(adding)
+
+
+def test_a_rival_and_a_counterfactual_are_told(explain):
+    made = explain(REVIEW)
+    contrast = replace(made.decisions[0], against="<b>negative</b>")
+    html = fragment(replace(made, decisions=(contrast,)))
+    assert "rather than &lt;b&gt;negative&lt;/b&gt;" in html
+    span = made.decisions[0].level("sentence").pieces[1]
+    for change, words in (
+        (Change((span,), 0.2, True, "negative", 0.04), "the answer is negative"),
+        (Change((span,), 0.2, True, None, 0.04), "the answer is another"),
+        (Change((span,), 0.4, False, "positive"), "No sentences were found that decide"),
+    ):
+        decision = replace(made.decisions[0], change=change)
+        for drawn in (
+            fragment(replace(made, decisions=(decision,))),
+            replace(made, decisions=(decision,)).to_text(200),
+        ):
+            assert words in drawn
