@@ -188,7 +188,9 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--documents", type=int, default=1536, help="that are measured with")
-    parser.add_argument("--quick", action="store_true", help="fewer documents and no MiniLM")
+    parser.add_argument(
+        "--quick", action="store_true", help="fewer documents, no MiniLM, nothing written"
+    )
     options = parser.parse_args()
     if not IMDB.exists():
         sys.exit(f"{IMDB} is not here; this benchmark needs the IMDB reviews")
@@ -204,11 +206,13 @@ def main() -> None:
     bench = Bench(texts, labels, options.documents // (4 if options.quick else 1))
     entries = bench.network() | bench.raw(transformer=not options.quick)
     rates = in_turns(entries, options.rounds)
-    report(rates, machine() | paths, bench)
+    result = report(rates, machine() | paths, bench)
+    if not options.quick:
+        save(f"speed-{options.threads}-threads", result)
 
 
-def report(rates: dict[str, float], about: dict[str, object], bench: Bench) -> None:
-    """Print the ratios first, then the documents a second they come from; write both."""
+def report(rates: dict[str, float], about: dict[str, object], bench: Bench) -> dict[str, object]:
+    """Print the ratios first, then the documents a second they come from; return both."""
     rows = []
     print("\n| what | ours / theirs | ratio | must | aim |\n|---|---|---|---|---|")
     for what, ours, theirs, must, aim in PAIRS:
@@ -226,8 +230,7 @@ def report(rates: dict[str, float], about: dict[str, object], bench: Bench) -> N
     for name, rate in rates.items():
         print(f"| {name} | {rate:,.0f} |")
     print("\n" + "\n".join(f"{name}: {value}" for name, value in about.items()))
-    result = {"machine": about, "ratios": rows, "text_share": share, "documents_per_second": rates}
-    save(f"speed-{about['threads']}-threads", result)
+    return {"machine": about, "ratios": rows, "text_share": share, "documents_per_second": rates}
 
 
 if __name__ == "__main__":

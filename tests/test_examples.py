@@ -14,6 +14,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 EXPECTED = {
     "classify_reviews.py": r"right on (9\d|100)% of 100 new reviews\nmacro F1 (0\.9|1\.0)",
     "own_network.py": r"\['rain' 'sun'\]",
+    "translate_french.py": r"(?s)BLEU +(9\d|100).*\|tok:13a\|.*yellow .* jaune.*flower .* fleur ",
     "stand_alone_attention.py": r"step 300: off by 0\.0\d\d\nanswer 0\.\d+; weights \[0",
 }
 
@@ -27,6 +28,7 @@ def test_it_is_short_and_says_how_to_run_it(path):
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
 def test_it_prints_what_it_promises(path, tmp_path, monkeypatch, capsys):
+    """002-18, 004-05: among them French to English, with BLEU and words that change places."""
     takes_folder = "[FOLDER]" in path.read_text(encoding="utf-8")
     monkeypatch.setattr(sys, "argv", [str(path), *([str(tmp_path)] if takes_folder else [])])
     with torch.random.fork_rng():

@@ -16,6 +16,7 @@ from .audit import audit
 from .demo import demo
 from .diff import diff
 from .evaluate import evaluate
+from .experiment import experiment
 from .explain import explain
 from .info import info
 from .look import look
@@ -34,7 +35,19 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, train, evaluate, predict, translate, explain, audit, look, diff, info):
+for command in (
+    demo,
+    train,
+    evaluate,
+    predict,
+    translate,
+    explain,
+    audit,
+    look,
+    diff,
+    info,
+    experiment,
+):
     app.command()(command)
 
 

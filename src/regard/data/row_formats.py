@@ -39,9 +39,7 @@ class RowFormat(Protocol):
 
 def json_lines(rows: Sequence[Row]) -> str:
     """Write one JSON object a line."""
-    return "".join(
-        json.dumps(_finite(row), default=str, allow_nan=False) + "\n" for row in rows
-    )
+    return "".join(json.dumps(_finite(row), default=str, allow_nan=False) + "\n" for row in rows)
 
 
 class _JsonLines:

@@ -39,6 +39,17 @@ class SeriesBatch:
         """How many series there are."""
         return len(self.steps)
 
+    @property
+    def token_count(self) -> int:
+        """How many steps all series have together."""
+        return self.steps.values.shape[0]
+
+    @property
+    def tensors(self) -> tuple[Tensor, ...]:
+        """The numbers the batch is made of, from which it can be known again."""
+        answers = () if self.answers is None else (self.answers,)
+        return (self.steps.values, self.steps.lengths, *answers)
+
     def to(self, device: torch.device | str) -> SeriesBatch:
         """The same batch on ``device``."""
         answers = None if self.answers is None else self.answers.to(device, non_blocking=True)

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from ..config import require
 from ..data.pairs import EncodedPairs
 from ..models.seq2seq import PRESETS, Seq2SeqConfig
-from ..records.experiment import Chart, Curve, Finding, Row
+from ..records.experiment import Chart, Finding, Row
 from ..text.units import RESERVED
 from ..training.config import TrainingConfig
 from ..training.seeds import derived_seed
-from .running import Stopwatch, Tell
-from .teaching import Lesson, Progress, build, first_over, teach
+from .running import Stopwatch, Tell, under
+from .teaching import Lesson, build, curve, first_over, study
 
 __all__ = ["SYSTEMS", "Addition", "draw_sums"]
 
@@ -74,25 +74,19 @@ class Addition:
     @classmethod
     def quick(cls) -> Addition:
         """A few sums of two digits, looked at once or twice."""
-        return cls(
-            digits=2, examples=300, held_out=50, hidden_size=12, epochs=1, plain_epochs=2
-        )
+        return cls(digits=2, examples=300, held_out=50, hidden_size=12, epochs=1, plain_epochs=2)
 
     def run(self, seed: int, tell: Tell) -> Finding:
         """Train the three systems beside one another on the same sums."""
         lesson = draw_sums(self, seed)
         rows, curves = [], []
         for name, network in SYSTEMS.items():
-            clock, history = Stopwatch(), list[Progress]()
-            training = self._training(network, seed)
+            clock = Stopwatch()
             model = build(replace(network, hidden_size=self.hidden_size), lesson, seed)
-            for progress in teach(model, lesson, training):
-                history.append(progress)
-                tell(f"{name}, {progress}")
+            history = study(model, lesson, self._training(network, seed), under(name, tell))
             first = first_over(history, self.target)
-            values = (history[-1].exact, float(len(history)), first)
-            rows.append(Row(name, values, clock.seconds))
-            curves.append(Curve(name, tuple((one.epoch, one.exact) for one in history)))
+            rows.append(Row(name, (history[-1].exact, len(history), first), clock.seconds))
+            curves.append(curve(name, history))
         chart = Chart("lines", "epoch", "exact match", tuple(curves), level=self.target)
         return Finding(seed, tuple(rows), chart)
 

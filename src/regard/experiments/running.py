@@ -10,7 +10,7 @@ from typing import ClassVar, Protocol, Self
 from ..config import to_dict
 from ..records.experiment import Experiment, Finding, Setting
 
-__all__ = ["ExperimentConfig", "Stopwatch", "Tell", "run_experiment"]
+__all__ = ["ExperimentConfig", "Stopwatch", "Tell", "run_experiment", "under"]
 
 Tell = Callable[[str], None]
 """Is told, in a line, how far an experiment has come."""
@@ -44,6 +44,11 @@ def run_experiment(
         findings.append(config.run(seed, lambda line, said=said: tell(said + line)))
     settings = tuple(Setting(name, value) for name, value in to_dict(config).items())
     return Experiment(config.name, config.title, config.columns, settings, tuple(findings))
+
+
+def under(name: str, tell: Tell) -> Tell:
+    """Tell the same, with a name before every line."""
+    return lambda line: tell(f"{name}, {line}")
 
 
 class Stopwatch:

@@ -6,16 +6,17 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from ..models.seq2seq import PRESETS
-from ..records.experiment import Chart, Curve, Finding, Row
+from ..nn.decoders import DecoderName
+from ..records.experiment import Chart, Finding, Row
 from ..training.config import TrainingConfig
 from ..training.seeds import derived_seed
-from .running import Stopwatch, Tell
+from .running import Stopwatch, Tell, under
 from .sequences import TASKS, Rows, draw_lesson
-from .teaching import build, effective_count, teach
+from .teaching import build, curve, effective_count, study
 
 __all__ = ["Symbols"]
 
-_DECODERS = {"with attention": "luong", "without": "sutskever"}
+_WAYS: dict[str, DecoderName] = {"with attention": "luong", "without": "sutskever"}
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Symbols:
     examples: int = 8_000
     held_out: int = 1_000
     hidden_size: int = 64
-    epochs: int = 12
+    epochs: int = 8
     batch_size: int = 64
     learning_rate: float = 5e-3
 
@@ -44,23 +45,19 @@ class Symbols:
     def run(self, seed: int, tell: Tell) -> Finding:
         """Teach each task to two networks that differ in nothing but attention."""
         rows, curves = [], []
+        shape = Rows(self.symbols, self.shortest, self.longest)
+        network = replace(PRESETS["addition"], hidden_size=self.hidden_size)
         for task in TASKS:
-            shape = Rows(self.symbols, self.shortest, self.longest)
             lesson = draw_lesson(
                 task, shape, training=self.examples, held_out=self.held_out, seed=seed
             )
-            for way, decoder in _DECODERS.items():
-                name, clock, points = f"{task}, {way}", Stopwatch(), list[tuple[float, float]]()
-                network = replace(
-                    PRESETS["addition"], decoder=decoder, hidden_size=self.hidden_size
-                )
-                model = build(network, lesson, seed)
-                for progress in teach(model, lesson, self._training(seed)):
-                    points.append((progress.epoch, progress.exact))
-                    tell(f"{name}, {progress}")
-                values = (points[-1][1], effective_count(model, lesson.held_out))
-                rows.append(Row(name, values, clock.seconds))
-                curves.append(Curve(name, tuple(points)))
+            for way, decoder in _WAYS.items():
+                name, clock = f"{task}, {way}", Stopwatch()
+                model = build(replace(network, decoder=decoder), lesson, seed)
+                history = study(model, lesson, self._training(seed), under(name, tell))
+                seen = effective_count(model, lesson.held_out) if decoder == "luong" else None
+                rows.append(Row(name, (history[-1].exact, seen), clock.seconds))
+                curves.append(curve(name, history))
         return Finding(seed, tuple(rows), Chart("lines", "epoch", "exact match", tuple(curves)))
 
     def _training(self, seed: int) -> TrainingConfig:

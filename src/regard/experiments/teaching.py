@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..data.pairs import EncodedPairs
 from ..models.seq2seq import Seq2Seq, Seq2SeqConfig
 from ..nn.search import Hypothesis
+from ..records.experiment import Curve
 from ..tasks.generate import GenerationConfig, TokenLoss, generate
 from ..training.batches import PlannedBatches
 from ..training.config import TrainingConfig
@@ -18,14 +19,17 @@ from ..training.forcing import ForcedLoss, ForcingConfig
 from ..training.loop import train
 from ..training.running import RunningLoss
 from ..training.seeds import derived_seed, seeded
+from .running import Tell
 
 __all__ = [
     "Lesson",
     "Progress",
     "build",
+    "curve",
     "effective_count",
     "first_over",
     "right",
+    "study",
     "teach",
     "written",
 ]
@@ -74,6 +78,20 @@ def teach(model: Seq2Seq, lesson: Lesson, config: TrainingConfig) -> Iterator[Pr
             exact = float(right(model, lesson.held_out).mean())
             yield Progress(step.epoch, running.mean, exact)
             running = RunningLoss(next(model.parameters()).device)
+
+
+def study(model: Seq2Seq, lesson: Lesson, config: TrainingConfig, tell: Tell) -> list[Progress]:
+    """Train the model in place to the end; return how it went, epoch by epoch."""
+    history: list[Progress] = []
+    for progress in teach(model, lesson, config):
+        history.append(progress)
+        tell(str(progress))
+    return history
+
+
+def curve(name: str, history: Sequence[Progress]) -> Curve:
+    """Draw exact match by epoch."""
+    return Curve(name, tuple((float(one.epoch), one.exact) for one in history))
 
 
 def first_over(history: Sequence[Progress], target: float) -> float | None:

@@ -33,9 +33,7 @@ _MOST_UNITS = 1024
 
 def available(cell: Cell, projected: Tensor) -> bool:
     """Say whether ``recur`` can take this, and is the quickest way to do so."""
-    return (
-        cell in GATES and attends(projected) and projected.shape[1] <= GATES[cell] * _MOST_UNITS
-    )
+    return cell in GATES and attends(projected) and projected.shape[1] <= GATES[cell] * _MOST_UNITS
 
 
 def attends(items: Tensor) -> bool:

@@ -119,6 +119,7 @@ class Level(nn.Module):
 
     The states say how much each item weighs. What is added up is the states too, or with
     ``own`` the items as they came, so that a weight cannot be spent on a neighbour's content.
+    A pooling that does not weigh, such as the mean, always adds up the states.
     """
 
     def __init__(
@@ -127,9 +128,9 @@ class Level(nn.Module):
         super().__init__()
         self.encoder = build_encoder(size, hidden_size, config)
         self.pooling = build_pooling(self.encoder.output_size, config)
-        self.own = own
+        self.own = own and self.pooling.weighs
         columns = self.pooling.output_size // self.encoder.output_size
-        self.output_size = columns * (size if own else self.encoder.output_size)
+        self.output_size = columns * (size if self.own else self.encoder.output_size)
 
     def forward(self, items: Ragged, weights: Tensor | None = None) -> Pooled:
         """Make one vector of every row, (rows, output_size)."""

@@ -54,6 +54,9 @@ class Pooled:
 class Pooling(nn.Module):
     """Makes one vector of every row."""
 
+    weighs = False
+    """Whether how much an item counts is learned from what it says."""
+
     def __init__(self, size: int, config: PoolingConfig) -> None:
         super().__init__()
         self.output_size = size
@@ -129,6 +132,8 @@ class AttentionPooling(Pooling):
     squashed: one item can get any multiple of another's weight.
     """
 
+    weighs = True
+
     def __init__(self, size: int, config: PoolingConfig) -> None:
         super().__init__(size, config)
         score = SCORES[config.score]
@@ -160,6 +165,8 @@ class StructuredPooling(Pooling):
     ``penalty`` is the redundancy of the weights, which a model may add to its loss so that the
     hops look at different items.
     """
+
+    weighs = True
 
     def __init__(self, size: int, config: PoolingConfig) -> None:
         super().__init__(size, config)

@@ -41,7 +41,7 @@ class Chart:
     across: str
     down: str
     curves: tuple[Curve, ...]
-    level: float | None = None  # a dashed line: at this height, under bars at this place
+    level: float | None = None  # where a dashed line is drawn through a chart of lines
     logarithmic: bool = False  # the axis that goes up
 
 
@@ -71,6 +71,11 @@ class Spread:
     deviation: float | None
     count: int  # seeds that gave a number
     seeds: int
+
+    @property
+    def partial(self) -> bool:
+        """Whether some seeds gave no number."""
+        return self.count < self.seeds
 
     @classmethod
     def of(cls, values: tuple[float | None, ...]) -> Spread | None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..records.alignment import Alignment
 from ..records.weights import Span
 from .scale import Scale
+from .wording import plural
 
 __all__ = ["SCALE", "Stretch", "heaviest", "names", "remark", "score", "stretches", "told"]
 
@@ -65,7 +66,7 @@ def told(alignment: Alignment) -> str:
     if not sources:
         return "There was nothing to look at."
     mean = float(alignment.effective_counts.mean())
-    return f"A piece looked at {mean:.1f} of {sources} pieces of the source, in the mean."
+    return f"A piece looked at {mean:.1f} of {plural(sources, 'piece')} of the source, in the mean."
 
 
 def score(alignment: Alignment) -> str:

@@ -102,14 +102,13 @@ def _bars(figure: Figure, charts: Sequence[Chart]) -> None:
     for number, (axes, curve) in enumerate(zip(panels, curves, strict=False)):
         mean = _mean([chart.curves[number] for chart in charts])
         across, heights = _places(mean)
-        colours = [_COLOURS[1] if x == charts[0].level else _COLOURS[0] for x in across]
         spreads = [
             statistics.stdev(chart.curves[number].points[place][1] for chart in charts)
             if len(charts) > 1
             else 0.0
             for place in range(len(mean))
         ]
-        axes.bar(across, heights, color=colours, yerr=spreads, error_kw={"linewidth": 0.7})
+        axes.bar(across, heights, color=_COLOURS[0], yerr=spreads, error_kw={"linewidth": 0.7})
         axes.set_title(curve.name, fontsize=8)
         axes.tick_params(labelsize=7)
     for axes in panels[len(curves) :]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..records.experiment import Experiment, Spread
 
 __all__ = ["experiment_lines"]
@@ -9,23 +11,23 @@ __all__ = ["experiment_lines"]
 
 def experiment_lines(experiment: Experiment) -> list[str]:
     """Return the lines of the table: means over the seeds, ± their standard deviation."""
-    heads = ["", *experiment.columns, "seconds"]
-    body = [
-        [
-            name,
-            *(_cell(experiment.spread(row, column)) for column in range(len(experiment.columns))),
-            f"{experiment.seconds(row):.1f}",
-        ]
-        for row, name in enumerate(experiment.row_names)
-    ]
-    widths = [max(map(len, column)) for column in zip(heads, *body, strict=True)]
-    lines = [_line(cells, widths) for cells in [heads, *body]]
+    names = experiment.row_names
+    columns = [("", list(names))]
+    for place, head in enumerate(experiment.columns):
+        columns.append((head, _cells([experiment.spread(row, place) for row in range(len(names))])))
+    seconds = [experiment.seconds(row) for row in range(len(names))]
+    if any(seconds):
+        columns.append(("seconds", [f"{value:.1f}" for value in seconds]))
+    widths = [max(map(len, (head, *cells))) for head, cells in columns]
+    heads = [head for head, _ in columns]
+    body = list(zip(*(cells for _, cells in columns), strict=True))
+    lines = [_line(cells, widths) for cells in (heads, *body)]
     marks = ["-" * (width + 1) + (":" if place else "-") for place, width in enumerate(widths)]
     lines.insert(1, f"|{'|'.join(marks)}|")
     return [*lines, *_notes(experiment)]
 
 
-def _line(cells: list[str], widths: list[int]) -> str:
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
     padded = [
         cell.rjust(width) if place else cell.ljust(width)
         for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
@@ -33,23 +35,27 @@ def _line(cells: list[str], widths: list[int]) -> str:
     return "| " + " | ".join(padded) + " |"
 
 
-def _cell(spread: Spread | None) -> str:
-    if spread is None:
-        return "never"
-    said = _number(spread.mean)
-    if spread.deviation is not None:
-        said += f" ± {_number(spread.deviation)}"
-    if spread.count < spread.seeds:
-        said += f" ({spread.count} of {spread.seeds} seeds)"
-    return said
+def _cells(spreads: Sequence[Spread | None]) -> list[str]:
+    """Write a column: counts without decimals, shares with four, very small numbers by powers."""
+    means = [spread.mean for spread in spreads if spread is not None]
+    counts = all(mean == int(mean) for mean in means) and any(mean > 1 for mean in means)
 
+    def number(value: float, like: float) -> str:
+        if counts:
+            return f"{value:,.1f}" if value != int(value) else f"{value:,.0f}"
+        if like and not 1e-3 <= abs(like) < 1e4:
+            return f"{value:.1e}"
+        return f"{value:.2f}" if abs(like) >= 10 else f"{value:.4f}"
 
-def _number(value: float) -> str:
-    if value == int(value) and abs(value) >= 1:
-        return f"{value:,.0f}"
-    if value and not 1e-3 <= abs(value) < 1e4:
-        return f"{value:.1e}"
-    return f"{value:.2f}" if abs(value) >= 10 else f"{value:.4f}"
+    def cell(spread: Spread | None) -> str:
+        if spread is None:
+            return "–"
+        said = number(spread.mean, spread.mean)
+        if spread.deviation is not None:
+            said += f" ± {number(spread.deviation, spread.mean)}"
+        return said + (f" ({spread.count} of {spread.seeds} seeds)" if spread.partial else "")
+
+    return [cell(spread) for spread in spreads]
 
 
 def _notes(experiment: Experiment) -> list[str]:

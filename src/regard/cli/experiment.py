@@ -1,0 +1,109 @@
+"""``regard experiment``: small experiments that show why attention is needed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..config import require, require_one_of
+from ..errors import ConfigError
+from .options import Quiet
+from .progress import say
+
+if TYPE_CHECKING:
+    from ..experiments.running import ExperimentConfig, Tell
+
+__all__ = ["experiment"]
+
+
+def experiment(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Which one, or list to see all.")],
+    more_seeds: Annotated[list[str] | None, typer.Argument(hidden=True)] = None,
+    seed: Annotated[int, typer.Option(help="Same seed, same numbers.")] = 0,
+    seeds: Annotated[
+        list[str] | None,
+        typer.Option(help="Run once a seed, such as --seeds 0 1 2; the table gives the spread."),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="The folder to write plot and numbers to.")] = Path(
+        "experiments"
+    ),
+    plot: Annotated[str, typer.Option(help="How to write the plot: svg or png.")] = "svg",
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Take seconds: to see that it runs, not what it shows.")
+    ] = False,
+    changes: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Change a setting: --set epochs=5."),
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Show in a small experiment what attention does.
+
+    Prints a table; writes a plot and all numbers as NAME.svg and NAME.json.
+    """
+    from ..experiments import EXPERIMENTS, run_experiment
+    from ..views.experiment_plot import PLOT_FORMATS, require_plots, write_plot
+    from ..views.experiment_table import experiment_lines
+
+    if name == "list":
+        for known, kind in EXPERIMENTS.items():
+            typer.echo(f"{known:<10} {kind.title}")
+        return
+    require_one_of("the experiment", name, [*EXPERIMENTS, "list"])
+    require_one_of("--plot", plot, PLOT_FORMATS)
+    require_plots()
+    config = _changed(EXPERIMENTS[name], changes or [], quick=quick)
+    chosen = _seeds(seed, seeds, more_seeds or [])
+    out.mkdir(parents=True, exist_ok=True)
+    with _telling(quiet) as tell:
+        found = run_experiment(config, chosen, tell)
+    (out / f"{name}.json").write_text(found.to_json() + "\n", encoding="utf-8")
+    write_plot(found, out / f"{name}.{plot}")
+    if not quiet:
+        typer.echo("\n".join([found.title, "", *experiment_lines(found)]))
+    say(f"written to {out / name}.{plot} and {out / name}.json", quiet=quiet)
+
+
+def _changed(
+    kind: type[ExperimentConfig], changes: Sequence[str], *, quick: bool
+) -> ExperimentConfig:
+    from ..config import with_text_values
+
+    values: dict[str, str] = {}
+    for change in changes:
+        key, sign, value = change.partition("=")
+        require(bool(sign and key), f"--set must be NAME=VALUE, got {change!r}")
+        values[key] = value
+    return with_text_values(kind.quick() if quick else kind(), values)
+
+
+def _seeds(seed: int, seeds: Sequence[str] | None, more: Sequence[str]) -> list[int]:
+    """The seeds that were given: one, or several behind ``--seeds`` in whatever way."""
+    if seeds is None:
+        require(not more, f"{' '.join(more)} was not understood; several seeds need --seeds")
+        return [seed]
+    given = " ".join([*seeds, *more]).replace(",", " ").split()
+    try:
+        found = [int(text) for text in given]
+    except ValueError:
+        raise ConfigError(f"--seeds must be whole numbers, got {' '.join(given)!r}") from None
+    require(bool(found), "--seeds needs a number at least")
+    require(len(set(found)) == len(found), f"a seed was given twice: {' '.join(given)}")
+    return found
+
+
+@contextmanager
+def _telling(quiet: bool) -> Iterator[Tell]:
+    """Show the latest line on a terminal; write all of them elsewhere."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda line: say(line, quiet=quiet)
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("starting") as status:
+        yield status.update
