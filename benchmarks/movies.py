@@ -2,9 +2,9 @@
 
     python benchmarks/movies.py [--seeds 0 1 2] [--limit 199] [--split test] [--out results.json]
 
-Trains a HAN on the train split with each seed, stops early and chooses the default method on the
-val split, and audits the test split against the column ``evidence``. Prints one table of all
-methods, means over the seeds. Needs ../shared/data/rationales.
+Trains a glass-box HAN on the train split with each seed, stops early and chooses the default method
+on the val split, and audits the test split against the column ``evidence``. Prints one table of
+all methods, means over the seeds. Needs ../shared/data/rationales.
 """
 
 from __future__ import annotations
@@ -24,14 +24,9 @@ from regard.estimators.auditing import AuditOptions, audit, sampled
 from regard.records.audit import Audit, Metric
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "rationales"
-NETWORK = HANConfig(state_dropout=0.5, word_dropout=0.3)
-TRAINING = {
-    "epochs": 8,
-    "batch_size": 16,
-    "learning_rate": 1e-3,
-    "patience": 3,
-    "monitor": "accuracy",
-}
+NETWORK = HANConfig(encoder="none")
+"""The glass box: on the val split it points where people point more often than a recurrent one."""
+TRAINING = {"epochs": 12, "batch_size": 16}
 SHOWN = ("auprc", "auprc_word", "token_f1", "iou_f1", "comprehensiveness", "sufficiency")
 CHOOSING = 50  # texts of the val split that the default method is chosen on
 

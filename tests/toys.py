@@ -11,6 +11,8 @@ from regard.training.config import TrainingConfig
 from regard.training.seeds import seeded
 
 VOCAB_SIZE = 40
+MANY_WORDS = 1 << 15
+"""So many words have vectors that are moved one by one; most of them are in no document."""
 
 
 class ToySource:
@@ -47,9 +49,9 @@ class ToySource:
 class ToyModel(Model):
     """The mean word vector of a document, dropped out, through a linear layer."""
 
-    def __init__(self, label_count=3, *, dropout=0.0, penalty=0.0):
+    def __init__(self, label_count=3, *, dropout=0.0, penalty=0.0, words=VOCAB_SIZE):
         super().__init__()
-        self.embedding = nn.Embedding(VOCAB_SIZE, 8)
+        self.embedding = nn.Embedding(words, 8)
         self.dropout = nn.Dropout(dropout)
         self.classify = nn.Linear(8, label_count)
         self.penalty = penalty
@@ -84,7 +86,7 @@ def plain_config(**settings):
     return TrainingConfig(**{**plain, **settings})
 
 
-def toy_model(label_count=3, *, dropout=0.0, penalty=0.0, seed=0):
+def toy_model(label_count=3, *, dropout=0.0, penalty=0.0, seed=0, words=VOCAB_SIZE):
     """A model whose first weights come from the seed."""
     with seeded(seed):
-        return ToyModel(label_count, dropout=dropout, penalty=penalty)
+        return ToyModel(label_count, dropout=dropout, penalty=penalty, words=words)

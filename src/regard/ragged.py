@@ -7,7 +7,14 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-__all__ = ["Ragged"]
+__all__ = ["Ragged", "send"]
+
+
+def send(values: Tensor, device: torch.device | str) -> Tensor:
+    """The values on ``device``; on their way to a GPU nobody waits for them."""
+    if torch.device(device).type == "cuda" and values.device.type == "cpu":
+        values = values.pin_memory()  # from any other memory the host must copy along
+    return values.to(device, non_blocking=True)
 
 
 class _Layout:
@@ -106,11 +113,9 @@ class Ragged:
     def to(self, device: torch.device | str) -> Ragged:
         """The same rows on ``device``."""
         other = Ragged.__new__(Ragged)
-        other.values = self.values.to(device, non_blocking=True)
+        other.values = send(self.values, device)
         same = other.values.device == self.lengths.device
         other._layout = (
-            self._layout
-            if same
-            else _Layout(self.lengths.to(device, non_blocking=True), self._layout._host)
+            self._layout if same else _Layout(send(self.lengths, device), self._layout._host)
         )
         return other

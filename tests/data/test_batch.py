@@ -64,3 +64,10 @@ def test_encoded_texts_give_the_batch_of_their_tokens(places):
     assert torch.equal(found.ids.values, wanted.ids.values)
     assert torch.equal(found.ids.lengths, wanted.ids.lengths)
     assert torch.equal(found.sentences, wanted.sentences) and found.texts == ()
+
+
+def test_a_batch_knows_its_shape_on_the_host():
+    batch = collate([tokenize("A b! B a."), tokenize(""), tokenize("a c")], VOCAB)
+    for found in (batch, batch.to("cpu")):
+        assert found.shape.sentence_lengths.tolist() == [3, 3, 2]
+        assert found.shape.sentences.tolist() == [2, 0, 1]

@@ -17,7 +17,7 @@ from regard.explain.comprehensiveness import comprehensiveness
 from regard.explain.erasing import documents
 from regard.explain.methods import METHODS, RANKING_METHODS
 from regard.explain.receipts import with_receipts
-from regard.explain.verdicts import CHANCE, FAITHFUL, WEAK, Gains, margin, verdict
+from regard.explain.verdicts import CHANCE, FAITHFUL, WEAK, Gains, margin, rivals, verdict
 from regard.ragged import Ragged
 from regard.records.weights import Weights
 from regard.text.vocab import UNKNOWN
@@ -241,7 +241,10 @@ def test_half_of_the_truth_is_weak():
 def test_the_verdict_by_numbers():
     random_gains = np.array([-0.1, 0.0, 0.1])  # a standard deviation of 0.1
     assert margin([Gains(0.29, random_gains, 1.0)]) == pytest.approx(2.9)
-    assert verdict([Gains(0.29, random_gains, 0.29)]) == CHANCE
+    assert verdict([Gains(0.29, random_gains, 0.5)]) == CHANCE
+    assert verdict([Gains(0.29, random_gains, 0.29)]) == FAITHFUL, "there is no more to reach"
+    assert verdict([Gains(0.1, random_gains, 0.1)]) == CHANCE, "one of three does as well"
+    assert rivals([Gains(0.1, random_gains, 0.1)]) == pytest.approx(1 / 3)
     assert verdict([Gains(0.31, random_gains, 0.4)]) == FAITHFUL
     assert verdict([Gains(0.31, random_gains, 0.5)]) == WEAK
     assert verdict([Gains(0.9, random_gains, None), Gains(0.31, random_gains, 0.4)]) == FAITHFUL

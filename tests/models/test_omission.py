@@ -59,3 +59,39 @@ def test_a_network_leaves_sentences_out_in_training_only():
     torch.manual_seed(0)
     by_hand = omit_sentences(batch, 0.5)
     assert torch.equal(model.eval()(by_hand).logits, missed.logits)
+
+
+def test_who_stays_is_drawn_as_the_plain_formula_draws():
+    """The same seed leaves the same sentences out wherever the batch lies."""
+    batch = batch_of(DOCUMENTS)
+    torch.manual_seed(3)
+    found = documents_of(omit_sentences(batch, 0.6))
+    torch.manual_seed(3)
+    stays = iter((torch.rand(len(batch.ids)) >= 0.6).tolist())
+    for document, left in zip(DOCUMENTS, found, strict=True):
+        flags = [next(stays) for _ in document]
+        chosen = [sentence for sentence, stay in zip(document, flags, strict=True) if stay]
+        assert left == (chosen or document)
+
+
+def test_what_is_left_is_known_on_the_host():
+    left = omit_sentences(batch_of(DOCUMENTS), 0.5)
+    assert torch.equal(left.shape.sentence_lengths, left.ids.lengths)
+    assert torch.equal(left.shape.sentences, left.sentences)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_on_a_gpu_the_same_sentences_go_and_nobody_waits():
+    batch = batch_of(DOCUMENTS)
+    torch.manual_seed(1)
+    wanted = omit_sentences(batch, 0.5)
+    there = batch.to("cuda")
+    omit_sentences(there, 0.5)  # the first call loads what it needs
+    torch.manual_seed(1)
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        found = omit_sentences(there, 0.5)
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    for one, other in zip(found.tensors, wanted.tensors, strict=True):
+        assert torch.equal(one.cpu(), other)

@@ -136,3 +136,5 @@ def test_taken_rows_are_the_rows_of_those_numbers(numbers):
     expected = [items.rows()[number] for number in numbers]
     assert [len(row) for row in expected] == taken.lengths.tolist()
     assert all(torch.equal(*pair) for pair in zip(taken.rows(), expected, strict=True))
+    told = take_rows(items, torch.tensor(numbers, dtype=torch.int64), len(taken.values))
+    assert torch.equal(told.values, taken.values)

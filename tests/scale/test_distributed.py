@@ -20,7 +20,7 @@ from regard.tasks.classify import ClassificationLoss
 from regard.training.batches import PlannedBatches
 from regard.training.checkpoint import Checkpoint
 from regard.training.teams import Alone
-from toys import ToySource, plain_config, toy_model
+from toys import MANY_WORDS, VOCAB_SIZE, ToySource, plain_config, toy_model
 
 # Thirteen documents in batches of four: the last batch has one, so one share of it is empty.
 CONFIG = plain_config(
@@ -43,14 +43,14 @@ class Stopper:
         pass
 
 
-def fitted(team, *, several=False, checkpoint=None, observers=()):
+def fitted(team, *, several=False, checkpoint=None, observers=(), words=VOCAB_SIZE):
     source, held_out = (ToySource(n, seed=n, several=several) for n in (13, 5))
     counts = source.labels.sum(0) if several else np.bincount(source.labels, minlength=3)
     loss = classification_loss(CONFIG, counts, document_count=13, multilabel=several)
     training, validation = PlannedBatches(source, CONFIG), PlannedBatches(held_out, CONFIG)
     data = FitData(training, validation, LabelJudge(loss, 3))
     # Each process begins with weights of its own: the team must agree on the first one's.
-    model = toy_model(penalty=0.3, seed=team.rank)
+    model = toy_model(penalty=0.3, seed=team.rank, words=words)
     run = Run(team=team, checkpoint=checkpoint, observers=observers)
     return model, fit_model(model, data, loss=loss, config=CONFIG, run=run)
 
@@ -92,6 +92,15 @@ def test_two_processes_end_where_one_does(together, several):
     seen = json.loads((together / f"0-{several}.json").read_text())
     for row, expected in zip(seen, told(history), strict=True):
         assert row == pytest.approx(expected, rel=1e-4)
+
+
+def test_words_that_only_one_process_reads_move_in_all(together):
+    """One process moves rows one by one; two must tell each other about theirs."""
+    model, _ = fitted(Alone(), words=MANY_WORDS)
+    weights, others = (load_file(together / f"{rank}-words.safetensors") for rank in (0, 1))
+    for name, expected in model.state_dict().items():
+        torch.testing.assert_close(weights[name], expected, rtol=1e-4, atol=1e-5)
+    assert all(torch.equal(others[name], weights[name]) for name in weights)
 
 
 @pytest.mark.parametrize("several", [False, True], ids=["one", "several"])
@@ -157,6 +166,8 @@ if __name__ == "__main__":
             model, history = fitted(team, several=several)
             save_file(model.state_dict(), out / f"{team.rank}-{several}.safetensors")
             (out / f"{team.rank}-{several}.json").write_text(json.dumps(told(history)))
+        model, _ = fitted(team, words=MANY_WORDS)
+        save_file(model.state_dict(), out / f"{team.rank}-words.safetensors")
         # As on two machines: no process sees the other's folder.
         own = out / f"checkpoint-{team.rank}"
         with pytest.raises(RuntimeError):

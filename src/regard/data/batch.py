@@ -10,13 +10,21 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ..ragged import Ragged
+from ..ragged import Ragged, send
 from ..text.document import Tokens
 from ..text.encode import Encoded
 from ..text.vocab import Vocab
 from .flat import places_of_rows
 
-__all__ = ["Batch", "collate", "gather", "tokens_per_document"]
+__all__ = ["Batch", "Shape", "collate", "gather", "tokens_per_document"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shape:
+    """How many sentences and words documents have, in the memory of the host."""
+
+    sentence_lengths: Tensor  # (sentences,)
+    sentences: Tensor  # (documents,)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,6 +39,7 @@ class Batch:
     sentences: Tensor  # (documents,), sentences in each
     texts: tuple[Tokens, ...] = ()  # never moved to a device; empty in bulk training
     labels: Tensor | None = None
+    known_shape: Shape | None = None  # of a batch on a GPU
 
     def __len__(self) -> int:
         """How many documents there are."""
@@ -48,15 +57,24 @@ class Batch:
         return (self.ids.values, self.ids.lengths, self.sentences, *labels)
 
     @property
+    def shape(self) -> Shape:
+        """The shape; a batch on a GPU that was not made on the host has to wait for it."""
+        return self.known_shape or Shape(self.ids.lengths.cpu(), self.sentences.cpu())
+
+    @property
     def by_document(self) -> Ragged:
         """The same ids, one row a document."""
         return Ragged(self.ids.values, tokens_per_document(self.ids.lengths, self.sentences))
 
     def to(self, device: torch.device | str) -> Batch:
         """The same batch on ``device``; the texts stay where they are."""
-        labels = None if self.labels is None else self.labels.to(device, non_blocking=True)
-        sentences = self.sentences.to(device, non_blocking=True)
-        return replace(self, ids=self.ids.to(device), sentences=sentences, labels=labels)
+        return replace(
+            self,
+            ids=self.ids.to(device),
+            sentences=send(self.sentences, device),
+            labels=None if self.labels is None else send(self.labels, device),
+            known_shape=self.shape,
+        )
 
 
 def tokens_per_document(sentence_lengths: Tensor, sentences: Tensor) -> Tensor:

@@ -174,7 +174,7 @@ class Corpus:
         return Batch(
             ids=Ragged(torch.from_numpy(ids), torch.from_numpy(found.sentence_lengths)),
             sentences=torch.from_numpy(found.sentences),
-            labels=self._label_tensor(chosen),
+            labels=self.label_tensor(chosen),
         )
 
     def blocks(self, indices: ArrayLike | None = None) -> Iterator[NDArray[np.int64]]:
@@ -184,6 +184,14 @@ class Corpus:
         sizes = starts[chosen + 1] - starts[chosen]
         for run in cut_runs(sizes, most_items=_BLOCK_DOCUMENTS, most_total=_BLOCK_TOKENS):
             yield chosen[run]
+
+    def kept_rows(self, chosen: NDArray[np.int64]) -> SentenceRows:
+        """Gather how many sentences the documents have and how long these are, under the caps."""
+        rows = self.sentence_rows(chosen)
+        if not self.caps:
+            return rows
+        kept = cut(rows.sentence_lengths, rows.sentences, self.caps)
+        return SentenceRows(kept.sentences, kept.sentence_lengths)
 
     def sentence_rows(self, chosen: NDArray[np.int64]) -> SentenceRows:
         """Gather how many sentences the documents have and how long these are, before the caps."""
@@ -209,7 +217,8 @@ class Corpus:
         kept = cut(rows.sentence_lengths, rows.sentences, self.caps)
         return _Gathered(numbers[kept.tokens], kept.sentence_lengths, kept.sentences)
 
-    def _label_tensor(self, chosen: NDArray[np.int64]) -> torch.Tensor | None:
+    def label_tensor(self, chosen: NDArray[np.int64]) -> torch.Tensor | None:
+        """The labels of the documents as a ``Batch`` has them; None where there are none."""
         if self.labels is None:
             return None
         if not self.labels.multilabel:

@@ -20,6 +20,7 @@ from ..config import Plain, require, require_one_of, to_dict
 from ..data.batch import Batch
 from ..data.labels import LabelIndex
 from ..data.readers import read_texts
+from ..data.resident import near
 from ..data.vectors import Coverage, read_vectors
 from ..errors import DataError, ModelError, NotFittedError
 from ..models.base import Model, ModelConfig
@@ -124,6 +125,7 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
                 options=options,
             )
             self._adopt(data.labels, data.vocab, device)
+            data = replace(data, source=near(data.corpus, device))
             self.training_places_ = data.training
             self.seen_ = np.unique(data.corpus.arrays.fingerprints[data.training])
             self._start_vectors(data, options)
@@ -310,7 +312,7 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
         return FitData(self._batches(data, data.training), held_out, judge), loss
 
     def _batches(self, data: Prepared, indices: NDArray[np.int64]) -> PlannedBatches[Batch]:
-        return PlannedBatches(data.corpus, self.training, indices=indices)
+        return PlannedBatches[Batch](data.source, self.training, indices=indices)
 
     def _fit_temperature(self, data: Prepared) -> float:
         logits, labels = [], []
@@ -321,7 +323,7 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
                 self._batches(data, data.validation).read(0) if len(data.validation) else ()
             ):
                 logits.append(self.model_(batch.to(device)).logits.double().cpu().numpy())
-                labels.append(batch.labels.long().numpy())  # type: ignore[union-attr]
+                labels.append(batch.labels.long().cpu().numpy())  # type: ignore[union-attr]
         return fit_temperature(np.concatenate(logits), np.concatenate(labels)) if logits else 1.0
 
     def _facts(self, data: Prepared) -> dict[str, Plain]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, Self
@@ -134,6 +135,7 @@ class _Fitting(Generic[M, B]):
         except KeyboardInterrupt:
             stopped = "interrupted"
         finally:
+            self.state.settle()
             if self.best:
                 self.state.model.load_state_dict(self.best)
             self.state.model.eval()
@@ -160,7 +162,10 @@ class _Fitting(Generic[M, B]):
         self.running.add(step)
         # Asking a GPU for each loss would make it wait; a loss that is lost stays lost.
         if self.state.device.type == "cpu" or step.ends_epoch or step.step % 50 == 0:
+            began = time.perf_counter()
             self._require_number(self.running.mean, step)
+            # A GPU finishes its steps only now, which is part of their time.
+            self.running.seconds += time.perf_counter() - began
         for observer in self.run.observers:
             observer.on_step(step)
         if step.ends_epoch:

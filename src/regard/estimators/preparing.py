@@ -16,6 +16,7 @@ from ..data.corpus_writer import build_corpus
 from ..data.fingerprints import fingerprints
 from ..data.labels import LabelIndex
 from ..data.readers import Reader
+from ..data.resident import Resident
 from ..data.splits import SplitBy, split_validation
 from ..errors import DataError
 from ..records.check import DataCheck
@@ -55,6 +56,7 @@ class Prepared:
     """Everything a fit needs of its data."""
 
     corpus: Corpus  # with the vocabulary's ids
+    source: Corpus | Resident  # the same, where the network is
     training: NDArray[np.int64]
     validation: NDArray[np.int64]  # empty where nothing is held out
     vocab: Vocab
@@ -94,7 +96,8 @@ def prepare(
     check = check_corpus(
         corpus, training=training, validation=held_out, others=others, readings=readings
     )
-    return Prepared(corpus.remapped(vocab), training, held_out, vocab, labels, counts, check)
+    found = corpus.remapped(vocab)
+    return Prepared(found, found, training, held_out, vocab, labels, counts, check)
 
 
 def _require_choice(corpus: Corpus, labels: LabelIndex) -> None:

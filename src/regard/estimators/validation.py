@@ -71,9 +71,10 @@ def _tally(model: Model, batch: Batch, loss: ClassificationLoss) -> Tensor:
         truth = batch.labels[:, None] == classes
         guess = output.logits.argmax(1)[:, None] == classes
     right = (truth == guess).all(1).sum()
-    parts = torch.stack([cost.total, cost.weight.to(cost.total), cost.penalty, right])
+    weight = cost.weight.to(cost.total, non_blocking=True)
+    parts = torch.stack([cost.total, weight, cost.penalty, right])
     counts = torch.stack([(truth & guess).sum(0), guess.sum(0), truth.sum(0)]).flatten()
-    documents = parts.new_tensor([float(len(batch))])
+    documents = parts.new_full((1,), float(len(batch)))
     return torch.cat([documents.double(), parts.double(), counts.double()])
 
 

@@ -56,6 +56,7 @@ class Addition:
     batch_size: int = 64
     learning_rate: float = 4e-3
     target: float = 0.98
+    reverse_source: bool = False  # read the digits from the last one, as the Keras example does
 
     def __post_init__(self) -> None:
         require(1 <= self.digits <= 9, f"digits must be from 1 to 9, got {self.digits}")
@@ -82,7 +83,10 @@ class Addition:
         rows, curves = [], []
         for name, network in SYSTEMS.items():
             clock = Stopwatch()
-            model = build(replace(network, hidden_size=self.hidden_size), lesson, seed)
+            sized = replace(
+                network, hidden_size=self.hidden_size, reverse_source=self.reverse_source
+            )
+            model = build(sized, lesson, seed)
             history = study(model, lesson, self._training(network, seed), under(name, tell))
             first = first_over(history, self.target)
             rows.append(Row(name, (history[-1].exact, len(history), first), clock.seconds))

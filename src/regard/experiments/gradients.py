@@ -50,7 +50,7 @@ class Gradients:
     def run(self, seed: int, tell: Tell) -> Finding:
         """Measure the three cells, and the plain one with attention over its states."""
         rows, curves = [], []
-        for name, network in self._networks().items():
+        for name, network in self.networks().items():
             tell(name)
             clock = Stopwatch()
             norms = self._norms(network, seed).tolist()
@@ -62,7 +62,8 @@ class Gradients:
         )
         return Finding(seed, tuple(rows), chart)
 
-    def _networks(self) -> dict[str, Seq2SeqConfig]:
+    def networks(self) -> dict[str, Seq2SeqConfig]:
+        """Return the networks that are measured, by their names in the table."""
         plain = Seq2SeqConfig(
             embedding_size=32,
             hidden_size=self.hidden_size,

@@ -61,7 +61,7 @@ class Length:
         }
         lengths = range(self.every, self.longest + 1, self.every)
         rows = [
-            Row(f"{length} symbols", values)
+            Row(f"{length} symbols", tuple(values))
             for length, *values in zip(lengths, *found.values(), strict=True)
         ]
         curves = [

@@ -45,7 +45,7 @@ class Order:
     epochs: int = 12
     batch_size: int = 64
     learning_rate: float = 4e-3
-    target: float = 0.9
+    target: float = 0.5
 
     @classmethod
     def quick(cls) -> Order:

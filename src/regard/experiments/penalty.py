@@ -21,7 +21,7 @@ from .running import Stopwatch, Tell
 
 __all__ = ["PRICES", "Penalty", "overlap"]
 
-PRICES = (0.0, 0.03, 0.3, 3.0)
+PRICES = (0.0, 0.01, 0.1, 1.0)
 """What the overlap costs, in the rows of the table."""
 
 

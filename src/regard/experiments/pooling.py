@@ -27,15 +27,20 @@ class Pooling:
 
     name: ClassVar[str] = "pooling"
     title: ClassVar[str] = "One word in many decides: mean of the states against attention"
-    columns: ClassVar[tuple[str, ...]] = ("accuracy", "weight at the cue")
+    columns: ClassVar[tuple[str, ...]] = (
+        "accuracy",
+        "first epoch over target",
+        "weight at the cue",
+    )
 
-    length: int = 80
-    examples: int = 3_000
+    length: int = 120
+    examples: int = 4_000
     held_out: int = 1_000
     hidden_size: int = 24
-    epochs: int = 8
+    epochs: int = 10
     batch_size: int = 64
     learning_rate: float = 5e-3
+    target: float = 0.95
 
     def __post_init__(self) -> None:
         require(self.length >= 2, f"length must be at least 2, got {self.length}")
@@ -63,10 +68,12 @@ class Pooling:
             for learnt in study_documents(self._network(pooling), training, held_out, config):
                 points.append((learnt.epoch, learnt.accuracy))
                 tell(f"{pooling}, {learnt}")
-            values = (learnt.accuracy, _at_cue(learnt, held_out))
+            first = next((epoch for epoch, share in points if share > self.target), None)
+            values = (learnt.accuracy, first, _at_cue(learnt, held_out))
             rows.append(Row(pooling, values, clock.seconds))
             curves.append(Curve(pooling, tuple(points)))
-        return Finding(seed, tuple(rows), Chart("lines", "epoch", "accuracy", tuple(curves)))
+        chart = Chart("lines", "epoch", "accuracy", tuple(curves), level=self.target)
+        return Finding(seed, tuple(rows), chart)
 
     def _network(self, pooling: str) -> FlatConfig:
         return FlatConfig(

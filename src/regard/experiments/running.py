@@ -38,10 +38,9 @@ def run_experiment(
     config: ExperimentConfig, seeds: Sequence[int], tell: Tell = lambda line: None
 ) -> Experiment:
     """Run an experiment once a seed, one after the other."""
-    findings = []
-    for seed in seeds:
-        said = f"seed {seed}: " if len(seeds) > 1 else ""
-        findings.append(config.run(seed, lambda line, said=said: tell(said + line)))
+    findings = [
+        config.run(seed, under(f"seed {seed}", tell) if len(seeds) > 1 else tell) for seed in seeds
+    ]
     settings = tuple(Setting(name, value) for name, value in to_dict(config).items())
     return Experiment(config.name, config.title, config.columns, settings, tuple(findings))
 

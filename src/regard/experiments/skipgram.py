@@ -18,7 +18,7 @@ from ..text.tokenize import TextConfig, tokenize_many
 from ..text.vocab import UNKNOWN, Vocab, count_words
 from ..training.seeds import derived_seed, seeded
 
-__all__ = ["Lap", "Neighbour", "SkipGramConfig", "WordVectors", "learn_vectors"]
+__all__ = ["Lap", "LearntVectors", "Neighbour", "SkipGramConfig", "learn_vectors"]
 
 _FIRST = UNKNOWN + 1  # the ids below stand for no word
 _DRAWN = 256  # words drawn for a batch; its pairs share them, which makes one product of many
@@ -55,7 +55,7 @@ class Neighbour:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class WordVectors:
+class LearntVectors:
     """A vector for every word, most frequent first, with how often the word was counted."""
 
     words: tuple[str, ...]
@@ -85,7 +85,7 @@ class Lap:
 
     epoch: int
     loss: float
-    vectors: WordVectors
+    vectors: LearntVectors
 
 
 def learn_vectors(texts: Sequence[str], config: SkipGramConfig) -> Iterator[Lap]:
@@ -105,7 +105,7 @@ def learn_vectors(texts: Sequence[str], config: SkipGramConfig) -> Iterator[Lap]
     for epoch in range(1, config.epochs + 1):
         costs = [_step(model, optimizer, batch) for batch in reader.batches(random)]
         vectors = model.centres.weight.detach().numpy().copy()
-        yield Lap(epoch, float(np.mean(costs)), WordVectors(words, counts, vectors))
+        yield Lap(epoch, float(np.mean(costs)), LearntVectors(words, counts, vectors))
 
 
 def _step(model: _SkipGram, optimizer: torch.optim.Optimizer, batch: _Pairs) -> float:

@@ -20,7 +20,7 @@ from ..errors import DataError
 from ..records.experiment import Chart, Curve, Finding, Row
 from ..training.seeds import derived_seed
 from .running import Tell
-from .skipgram import SkipGramConfig, WordVectors, learn_vectors
+from .skipgram import LearntVectors, SkipGramConfig, learn_vectors
 
 __all__ = ["Vectors"]
 
@@ -79,7 +79,7 @@ class Vectors:
             seed=derived_seed(seed, "vectors"),
         )
 
-    def _asked(self, vectors: WordVectors) -> list[str]:
+    def _asked(self, vectors: LearntVectors) -> list[str]:
         """The words to look up that the corpus has."""
         found = [word for word in self.words.split() if word in vectors.words]
         if not found:
@@ -87,18 +87,18 @@ class Vectors:
             raise DataError(f"the corpus has none of the words {self.words!r}; it has {some}")
         return found
 
-    def _row(self, word: str, vectors: WordVectors) -> Row:
+    def _row(self, word: str, vectors: LearntVectors) -> Row:
         place = vectors.words.index(word)
         units = vectors.vectors / np.linalg.norm(vectors.vectors, axis=1, keepdims=True)
         everywhere = float((units @ units[place]).mean())
         nearest = vectors.nearest(word, 1)[0].similarity
         return Row(word, (int(vectors.counts[place]), nearest, everywhere))
 
-    def _near(self, word: str, vectors: WordVectors) -> str:
+    def _near(self, word: str, vectors: LearntVectors) -> str:
         found = vectors.nearest(word, self.neighbours)
         return ", ".join(f"{one.word} {one.similarity:.2f}" for one in found)
 
-    def _map(self, vectors: WordVectors) -> Chart:
+    def _map(self, vectors: LearntVectors) -> Chart:
         """Draw the words looked up and their neighbours along their two principal directions."""
         drawn = list(self._asked(vectors))
         for word in self._asked(vectors):
@@ -108,7 +108,7 @@ class Vectors:
         return Chart("map", "first direction", "second direction", tuple(curves))
 
 
-def _flattened(vectors: WordVectors, words: Sequence[str]) -> dict[str, tuple[float, float]]:
+def _flattened(vectors: LearntVectors, words: Sequence[str]) -> dict[str, tuple[float, float]]:
     """Where each word lies along the two directions in which the words differ most."""
     chosen = vectors.vectors[[vectors.words.index(word) for word in words]].astype(np.float64)
     units = chosen / np.linalg.norm(chosen, axis=1, keepdims=True)

@@ -16,7 +16,7 @@ from .comprehensiveness import ranked_levels
 from .erasing import Eraser, documents
 from .pieces import RANDOM_RANKINGS, Pieces
 from .rankings import BINS, Erased, Floats, taken
-from .verdicts import Gains, margin, verdict
+from .verdicts import Gains, margin, rivals, verdict
 
 __all__ = ["Inquiry", "inquiries", "with_receipts"]
 
@@ -75,6 +75,7 @@ class Inquiry:
             curves=tuple(finding.curve for finding in findings),
             random_rankings=RANDOM_RANKINGS,
             margin=margin(gains),
+            rivals=rivals(gains),
             erasure=self._policy,
         )
 

@@ -6,12 +6,14 @@ import torch
 from torch import Tensor
 
 from .cpu_attention import ContextAttention, attend, attend_context, attend_rows
+from .cpu_moves import AdamNumbers, drift_rows, step_rows
 from .cpu_plan import GATES, Cell, Recurrent
 from .cpu_projection import project, project_into
 from .cpu_recurrence import recur
 from .native import library, why_absent
 
 __all__ = [
+    "AdamNumbers",
     "ContextAttention",
     "Recurrent",
     "attend",
@@ -20,9 +22,11 @@ __all__ = [
     "attends",
     "available",
     "describe",
+    "drift_rows",
     "project",
     "project_into",
     "recur",
+    "step_rows",
 ]
 
 

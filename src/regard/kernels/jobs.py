@@ -14,6 +14,7 @@ __all__ = [
     "Gathering",
     "Job",
     "Layout",
+    "Moving",
     "Pooling",
     "Projecting",
     "Recurrence",
@@ -29,6 +30,7 @@ _MOST_SHARES = 16
 _SHARE_ITEMS = 2048
 
 _number = ctypes.c_int64
+_real = ctypes.c_float
 _pointer = ctypes.c_void_p
 
 
@@ -57,7 +59,7 @@ def sum_rows(size: int) -> int:
 class Job(ctypes.Structure):
     """A struct that keeps alive what it points at."""
 
-    def fill(self, **fields: Tensor | ctypes.Structure | int | None) -> None:
+    def fill(self, **fields: Tensor | ctypes.Structure | float | None) -> None:
         """Set fields; a tensor is set as the address of its memory."""
         for name, value in fields.items():
             self.__dict__.setdefault("kept", []).append(value)
@@ -204,5 +206,27 @@ class Projecting(Job):
         ("matrix", _pointer),
         ("bias", _pointer),
         ("result", _pointer),
+        ("next_task", _number),
+    ]
+
+
+class Moving(Job):
+    """Adam's moves of some rows of a table."""
+
+    _fields_ = [
+        ("row_count", _number),
+        ("size", _number),
+        ("places", _pointer),
+        ("table", _pointer),
+        ("mean", _pointer),
+        ("square", _pointer),
+        ("missed", _pointer),
+        ("gradient", _pointer),
+        ("first_share", _real),
+        ("second_share", _real),
+        ("second_left", _real),
+        ("rate", _real),
+        ("root", _real),
+        ("eps", _real),
         ("next_task", _number),
     ]

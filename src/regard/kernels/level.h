@@ -18,6 +18,7 @@
 #include "scoring.h"
 #include "attending.h"
 #include "projecting.h"
+#include "moving.h"
 
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
@@ -32,6 +33,7 @@ const struct level JOIN(level_, LEVEL) = {
     .gather = gather,
     .attend = attend,
     .project = project,
+    .move = move,
     .pool = pool,
     .pool_back = pool_back,
     .pool_context = pool_context,

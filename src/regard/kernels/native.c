@@ -49,6 +49,8 @@ int regard_attend(int64_t level, struct attending *job) { return levels[level]->
 
 int regard_project(int64_t level, struct projecting *job) { return levels[level]->project(job); }
 
+int regard_move(int64_t level, struct moving *job) { return levels[level]->move(job); }
+
 int regard_pool(int64_t level, struct pooling *job) { return levels[level]->pool(job); }
 
 int regard_pool_back(int64_t level, struct pooling *job) { return levels[level]->pool_back(job); }

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define INTERFACE 4
+#define INTERFACE 5
 
 /* How many rows are worked on together: enough to use each weight eight times per load. */
 #define BLOCK_ROWS 8
@@ -125,6 +125,26 @@ struct projecting {
     int64_t next_task;
 };
 
+/* Adam's moves of some rows of a table: by a gradient, or those missed without one. */
+struct moving {
+    int64_t row_count;
+    int64_t size;
+    const int64_t *places; /* (row_count), which rows, each once */
+    float *table;          /* (rows, size) */
+    float *mean;           /* (rows, size), of the gradients */
+    float *square;         /* (rows, size), the mean of their squares */
+    const float *missed;   /* (row_count, 6): two weights, two reaches, what is left of mean and
+                              square; NULL: there is a gradient */
+    const float *gradient; /* (row_count, size) */
+    float first_share;
+    float second_share;
+    float second_left;
+    float rate;
+    float root;
+    float eps;
+    int64_t next_task;
+};
+
 /* The kernels compiled for one instruction set. */
 struct level {
     const char *name;
@@ -134,6 +154,7 @@ struct level {
     int (*gather)(struct gathering *);
     int (*attend)(struct attending *);
     int (*project)(struct projecting *);
+    int (*move)(struct moving *);
     int (*pool)(struct pooling *);
     int (*pool_back)(struct pooling *);
     int (*pool_context)(struct scoring *);

@@ -62,11 +62,15 @@ def row_softmax(scores: Ragged) -> Ragged:
     return scores.with_values(grown / _spread(totals, scores))
 
 
-def take_rows(items: Ragged, rows: Tensor) -> Ragged:
-    """Return the rows of the given numbers, (count,), in their order; one may be taken twice."""
+def take_rows(items: Ragged, rows: Tensor, item_count: int | None = None) -> Ragged:
+    """Return the rows of the given numbers, (count,), in their order; one may be taken twice.
+
+    Who knows how many items they have together saves the host from waiting for a GPU.
+    """
     taken = Ragged(rows, items.lengths.index_select(0, rows))
     starts = items.offsets.index_select(0, rows)
-    item_count = int(taken.offsets[-1])
+    if item_count is None:
+        item_count = int(taken.offsets[-1])
     shifts = torch.repeat_interleave(
         starts - taken.offsets[:-1], taken.lengths, output_size=item_count
     )

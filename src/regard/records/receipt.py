@@ -43,6 +43,7 @@ class Receipt:
     curves: tuple[Curve, ...] = ()
     random_rankings: int = 0  # how many the baseline is the mean of
     margin: float = 0.0  # by how many of their standard deviations the random ones are beaten
+    rivals: float | None = None  # the share of random rankings that do as well
     erasure: str = "delete"  # how the pieces were taken away
 
     def measure(self, name: str, level: str = "") -> Measure | None:

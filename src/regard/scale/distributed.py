@@ -145,6 +145,8 @@ def _add_up_gradients(parameters: Iterable[nn.Parameter], sums: Tensor, team: Pr
     for parameter in parameters:
         if parameter.grad is None:
             parameter.grad = torch.zeros_like(parameter)
+        elif parameter.grad.is_sparse:  # the others' have other rows
+            parameter.grad = parameter.grad.to_dense()
         gradients.append(parameter.grad)
     flat = team.add_up(torch.cat([g.flatten() for g in gradients] + [sums.to(gradients[0])]))
     parts = flat.split([g.numel() for g in gradients] + [len(sums)])

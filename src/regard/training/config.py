@@ -32,7 +32,7 @@ class TrainingConfig:
     batch_size: int = 64  # documents in a step
     batch_tokens: int = 65536  # tokens in a step at most, to bound memory
     optimizer: OptimizerName = "adam"
-    learning_rate: float = 2e-3
+    learning_rate: float = 4e-3
     momentum: float = 0.9  # of sgd; how long Adam remembers a gradient
     weight_decay: float = 0.0
     schedule: ScheduleName = "linear"

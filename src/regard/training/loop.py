@@ -71,9 +71,25 @@ def train(
 
     With a ``state`` the training goes on from there. Between two steps the caller may do what it
     likes with the model: dropout is drawn from the settings' seed and the number of the step.
+    Within an epoch, vectors of words that the last batches did not hold may lag behind; they are
+    as they should be when the epoch ends, when the generator is closed, and after
+    ``state.settle()``.
     """
     if state is None:
         state = TrainingState(model, config, total_steps=count_steps(batches, config))
+    try:
+        yield from _steps(state, batches, loss=loss, config=config)
+    finally:
+        state.settle()
+
+
+def _steps(
+    state: TrainingState[M],
+    batches: Batches[B],
+    *,
+    loss: LossFunction[M, B],
+    config: TrainingConfig,
+) -> Iterator[Step]:
     while state.epoch < config.epochs:
         epoch, count = state.epoch, batches.count(state.epoch)
         began = time.perf_counter()
@@ -81,6 +97,8 @@ def train(
             place, rate = state.batch + 1, state.learning_rate
             result, norm = _learn(state, batch, loss=loss, config=config)
             state.advance(count)
+            if state.epoch > epoch:
+                state.settle()
             yield Step(
                 epoch=epoch + 1,
                 batch=place,
@@ -114,12 +132,12 @@ def _learn(
     """Move the weights once; return what the batch cost, and how large its gradient was."""
     device = state.device
     model = state.model.train()
-    state.optimizer.zero_grad()
+    model.zero_grad()
     with seeded(derived_seed(config.seed, "step", state.step), device):
-        with torch.autocast(device.type, torch.bfloat16, enabled=config.precision == "bfloat16"):
+        mixed = torch.autocast(device.type, torch.bfloat16, config.precision == "bfloat16")
+        with mixed, state.reading():
             cost = loss(model, batch.to(device), state.progress)
         result = cost.backward()
     norm = clip_gradients(model.parameters(), config.clip)
-    state.optimizer.step()
-    state.schedule.step()
+    state.move()
     return result, norm

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+import torch
 from torch import Tensor, nn
 from torch.optim import SGD, Adam, AdamW, Optimizer
 
@@ -14,18 +15,45 @@ __all__ = ["OPTIMIZERS", "build_optimizer", "clip_gradients"]
 Parameters = Sequence[nn.Parameter]
 
 
-def build_optimizer(model: nn.Module, config: TrainingConfig) -> Optimizer:
-    """Make the optimizer of every parameter that asks for a gradient."""
-    parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
+def build_optimizer(
+    model: nn.Module, config: TrainingConfig, *, others: Iterable[Tensor] = ()
+) -> Optimizer:
+    """Make the optimizer of every parameter that asks for a gradient and is not moved by others."""
+    taken = {id(parameter) for parameter in others}
+    asking = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    parameters = [parameter for parameter in asking if id(parameter) not in taken]
     return OPTIMIZERS[config.optimizer](parameters, config)
 
 
 def clip_gradients(parameters: Iterable[nn.Parameter], limit: float | None) -> Tensor:
     """Cut the norm of the whole gradient to ``limit`` at most; return what it was, ()."""
-    given = [parameter for parameter in parameters if parameter.grad is not None]
-    if limit is not None:
-        return nn.utils.clip_grad_norm_(given, limit)
-    return nn.utils.get_total_norm([p.grad for p in given if p.grad is not None])
+    gradients = [_numbers(parameter) for parameter in parameters if parameter.grad is not None]
+    norm = nn.utils.get_total_norm(gradients)
+    if limit is not None and gradients:
+        # As torch's own clipping, which refuses gradients of few rows: no question whether it is
+        # needed, for which a GPU would have to be waited for.
+        torch._foreach_mul_(gradients, (limit / (norm + 1e-6)).clamp(max=1.0))
+    return norm
+
+
+def _numbers(parameter: nn.Parameter) -> Tensor:
+    """The numbers of a gradient; where it is one of few rows, those of each row once."""
+    gradient = parameter.grad
+    assert gradient is not None
+    if not gradient.is_sparse:
+        return gradient
+    parameter.grad = summed = _summed_rows(gradient)
+    return summed.values()
+
+
+def _summed_rows(gradient: Tensor) -> Tensor:
+    """The same gradient of few rows with each row once; where that is so already, not a copy."""
+    rows, values = gradient._indices(), gradient._values()
+    if gradient.is_coalesced() or not bool((rows[0].diff() > 0).all()):
+        return gradient.coalesce()
+    return torch.sparse_coo_tensor(
+        rows, values, gradient.shape, is_coalesced=True, check_invariants=False
+    )
 
 
 def _adam(parameters: Parameters, config: TrainingConfig) -> Optimizer:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Generic, TypeVar, cast
 
 import torch
 from torch import Tensor, nn
+from torch.optim import Optimizer
 
 from ..records.encoding import Json
 from .config import TrainingConfig
 from .optimizers import build_optimizer
+from .row_adam import row_optimizers
 from .schedules import build_schedule
 from .snapshot import Snapshot
 
@@ -30,7 +34,9 @@ class TrainingState(Generic[M]):
             model.get_submodule("embedding").requires_grad_(False)
         self.model = model
         self.total_steps = total_steps
-        self.optimizer = build_optimizer(model, config)
+        self.row_optimizers = row_optimizers(model, config)
+        apart = [rows.weight for rows in self.row_optimizers]
+        self.optimizer = build_optimizer(model, config, others=apart)
         self.schedule = build_schedule(self.optimizer, config, total_steps)
         self.epoch = 0
         self.batch = 0
@@ -51,6 +57,26 @@ class TrainingState(Generic[M]):
         """The learning rate of the step to come."""
         return float(self.optimizer.param_groups[0]["lr"])
 
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Let the model read a batch to learn from inside."""
+        with ExitStack() as stack:
+            for rows in self.row_optimizers:
+                stack.enter_context(rows.reading())
+            yield
+
+    def move(self) -> None:
+        """Move the weights by their gradients, and the learning rate on."""
+        for rows in self.row_optimizers:
+            rows.step(self.learning_rate)
+        self.optimizer.step()
+        self.schedule.step()
+
+    def settle(self) -> None:
+        """Make all moves that words still have to make which the last batches did not hold."""
+        for rows in self.row_optimizers:
+            rows.settle()
+
     def advance(self, batches: int) -> None:
         """Count a batch as done, in an epoch of so many."""
         self.step += 1
@@ -59,44 +85,55 @@ class TrainingState(Generic[M]):
             self.epoch, self.batch = self.epoch + 1, 0
 
     def snapshot(self) -> Snapshot:
-        """Return what ``restore`` needs; the tensors are the live ones, not copies."""
-        tensors = {f"model.{name}": t for name, t in self.model.state_dict().items()}
-        memory: dict[str, Json] = {}
-        for number, kept in self.optimizer.state_dict()["state"].items():
-            for name, value in kept.items():
-                if isinstance(value, Tensor):
-                    tensors[f"optimizer.{number}.{name}"] = value
-                else:
-                    memory[f"{number}.{name}"] = value
+        """Return what ``restore`` needs; the tensors are the live ones, not copies.
+
+        Words that still have moves to make have them afterwards too, so that taking a snapshot
+        changes nothing.
+        """
         values: dict[str, Json] = {
             "epoch": self.epoch,
             "batch": self.batch,
             "step": self.step,
             "learning_rates": [group["lr"] for group in self.optimizer.param_groups],
             "schedule": self.schedule.state_dict(),
-            "optimizer": memory,
         }
-        return Snapshot(tensors, values)
+        parts = {
+            "place": Snapshot(values=values),
+            "model": Snapshot(self.model.state_dict()),
+            "optimizer": _memory_of(self.optimizer),
+        }
+        rows = {f"rows-{n}": rows.snapshot() for n, rows in enumerate(self.row_optimizers)}
+        return Snapshot.join({**parts, **rows})
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to where the snapshot was taken."""
-        values = cast(dict[str, int], snapshot.values)
+        place = snapshot.under("place").values
+        values = cast(dict[str, int], place)
         self.epoch, self.batch, self.step = values["epoch"], values["batch"], values["step"]
-        weights, memory = {}, dict[int, dict[str, object]]()
-        for name, tensor in snapshot.tensors.items():
-            part, _, rest = name.partition(".")
-            if part == "model":
-                weights[rest] = tensor
-            else:
-                number, _, key = rest.partition(".")
-                memory.setdefault(int(number), {})[key] = tensor
-        for name, value in cast(dict[str, Json], snapshot.values["optimizer"]).items():
-            number, _, key = name.partition(".")
-            memory.setdefault(int(number), {})[key] = value
-        self.model.load_state_dict(weights)
-        groups = self.optimizer.state_dict()["param_groups"]
-        self.optimizer.load_state_dict({"state": memory, "param_groups": groups})
-        self.schedule.load_state_dict(cast(dict[str, Json], snapshot.values["schedule"]))
-        rates = cast(list[float], snapshot.values["learning_rates"])
+        self.model.load_state_dict(snapshot.under("model").tensors)
+        _remember(self.optimizer, snapshot.under("optimizer"))
+        for number, rows in enumerate(self.row_optimizers):
+            rows.restore(snapshot.under(f"rows-{number}"))
+        self.schedule.load_state_dict(cast(dict[str, Json], place["schedule"]))
+        rates = cast(list[float], place["learning_rates"])
         for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
             group["lr"] = rate
+
+
+def _memory_of(optimizer: Optimizer) -> Snapshot:
+    """What an optimizer remembers, each thing under the number of its parameter and its name."""
+    tensors, values = dict[str, Tensor](), dict[str, Json]()
+    for number, kept in optimizer.state_dict()["state"].items():
+        for name, value in kept.items():
+            where = tensors if isinstance(value, Tensor) else values
+            where[f"{number}.{name}"] = value
+    return Snapshot(tensors, values)
+
+
+def _remember(optimizer: Optimizer, snapshot: Snapshot) -> None:
+    memory = dict[int, dict[str, object]]()
+    for key, value in {**snapshot.tensors, **snapshot.values}.items():
+        number, _, name = key.partition(".")
+        memory.setdefault(int(number), {})[name] = value
+    groups = optimizer.state_dict()["param_groups"]
+    optimizer.load_state_dict({"state": memory, "param_groups": groups})

@@ -21,16 +21,6 @@ PLOT_FORMATS = ("svg", "png")
 
 _COLOURS = ("#1f6fb4", "#d9731a", "#3b8f4a", "#a63d57", "#7156a8", "#6b6b6b", "#b59b00", "#2aa198")
 _MUTED = "#8a8a8a"
-# The same numbers give the same bytes: no date, a fixed salt. Text stays text, which is small.
-_STYLE = {
-    "svg.hashsalt": "regard",
-    "svg.fonttype": "none",
-    "font.size": 9.0,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.edgecolor": _MUTED,
-    "legend.frameon": False,
-}
 
 
 def require_plots() -> None:
@@ -56,7 +46,18 @@ def render_plot(experiment: Experiment, kind: str = "svg") -> bytes:
 
     charts = [finding.chart for finding in experiment.findings]
     file = io.BytesIO()
-    with matplotlib.rc_context(_STYLE):
+    # The same numbers give the same bytes: no date, a fixed salt. Text stays text, which is small.
+    with matplotlib.rc_context(
+        {
+            "svg.hashsalt": "regard",
+            "svg.fonttype": "none",
+            "font.size": 9.0,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.edgecolor": _MUTED,
+            "legend.frameon": False,
+        }
+    ):
         figure = Figure(figsize=_size(charts[0]), layout="constrained")
         _DRAWN[charts[0].kind](figure, charts)
         figure.suptitle(experiment.title, fontsize=10)
@@ -90,6 +91,7 @@ def _lines(figure: Figure, charts: Sequence[Chart]) -> None:
         axes.axhline(charts[0].level, color=_MUTED, linewidth=0.8, linestyle="--")
     if charts[0].logarithmic:
         axes.set_yscale("log")
+    _count_across(axes)
     axes.grid(axis="y", color="#e6e6e6", linewidth=0.6)
     axes.legend(fontsize=8)
     _name_axes(axes, charts[0])
@@ -109,6 +111,8 @@ def _bars(figure: Figure, charts: Sequence[Chart]) -> None:
             for place in range(len(mean))
         ]
         axes.bar(across, heights, color=_COLOURS[0], yerr=spreads, error_kw={"linewidth": 0.7})
+        axes.set_ylim(bottom=0)
+        _count_across(axes)
         axes.set_title(curve.name, fontsize=8)
         axes.tick_params(labelsize=7)
     for axes in panels[len(curves) :]:
@@ -133,6 +137,13 @@ _DRAWN = {"lines": _lines, "bars": _bars, "map": _map}
 def _name_axes(axes: Axes, chart: Chart) -> None:
     axes.set_xlabel(chart.across)
     axes.set_ylabel(chart.down)
+
+
+def _count_across(axes: Axes) -> None:
+    """Mark whole numbers alone: there is no half of an epoch or of a step."""
+    from matplotlib.ticker import MaxNLocator
+
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
 def _mean(curves: Sequence[Curve]) -> list[tuple[float, float]]:

@@ -14,7 +14,8 @@ def experiment_lines(experiment: Experiment) -> list[str]:
     names = experiment.row_names
     columns = [("", list(names))]
     for place, head in enumerate(experiment.columns):
-        columns.append((head, _cells([experiment.spread(row, place) for row in range(len(names))])))
+        spreads = [experiment.spread(row, place) for row in range(len(names))]
+        columns.append((head, _cells(spreads, counts=_are_counts(experiment, place))))
     seconds = [experiment.seconds(row) for row in range(len(names))]
     if any(seconds):
         columns.append(("seconds", [f"{value:.1f}" for value in seconds]))
@@ -35,10 +36,15 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
     return "| " + " | ".join(padded) + " |"
 
 
-def _cells(spreads: Sequence[Spread | None]) -> list[str]:
-    """Write a column: counts without decimals, shares with four, very small numbers by powers."""
-    means = [spread.mean for spread in spreads if spread is not None]
-    counts = all(mean == int(mean) for mean in means) and any(mean > 1 for mean in means)
+def _are_counts(experiment: Experiment, column: int) -> bool:
+    """Whether a column holds whole numbers, such as epochs, and not shares of 0 or 1."""
+    rows = [row for finding in experiment.findings for row in finding.rows]
+    values = [value for row in rows if (value := row.values[column]) is not None]
+    return all(value == int(value) for value in values) and any(value > 1 for value in values)
+
+
+def _cells(spreads: Sequence[Spread | None], *, counts: bool) -> list[str]:
+    """Write a column: counts as such, shares with four digits, very small numbers by powers."""
 
     def number(value: float, like: float) -> str:
         if counts:

@@ -19,6 +19,7 @@ _MEANINGS = {
     "weak": "what is marked here counts, but other parts of the text count too.",
     "no better than chance": "the answer needs what is marked here no more than any other part.",
 }
+_FEW = 0.25  # random choices that do as well: luck is likely, but not all there is to see
 _MEASURES = {
     "comprehensiveness": ("Comprehensiveness", "probability lost without the heaviest", "high"),
     "sufficiency": ("Sufficiency", "probability lost with the heaviest alone", "low"),
@@ -29,6 +30,13 @@ _MEASURES = {
 
 def meaning(receipt: Receipt) -> str:
     """Say what the verdict means for a reader."""
+    share = receipt.rivals
+    if receipt.verdict == "no better than chance" and share is not None and share <= _FEW:
+        count, among = round(share * receipt.random_rankings), receipt.random_rankings
+        return (
+            f"{count} of {among} random choices do as well, too many to rule out luck; "
+            "in a short text a few choices are all there is."
+        )
     return _MEANINGS.get(receipt.verdict, "")
 
 

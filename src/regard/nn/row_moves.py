@@ -1,0 +1,82 @@
+"""Adam's moves of some rows of a table: those by a gradient, and those made without one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from ..kernels import cpu
+
+__all__ = ["AdamRows", "AdamStep"]
+
+_ROWS_AT_ONCE = 1 << 11  # so that what is computed of them stays in the cache
+
+
+@dataclass(frozen=True, slots=True)
+class AdamStep:
+    """The numbers of one step of Adam."""
+
+    first_share: float  # of the gradient in the mean
+    second_share: float  # of its square in the mean square
+    rate: float  # the learning rate, divided by the share of the mean that is there so far
+    root: float  # of the share of the mean square that is there so far
+    eps: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AdamRows:
+    """A table of vectors, the mean of their gradients and that of the squares, (rows, size) each.
+
+    All three are changed in place, but only the rows that ``places`` name, each once.
+    """
+
+    table: Tensor
+    mean: Tensor
+    square: Tensor
+
+    def step(self, places: Tensor, gradient: Tensor, by: AdamStep) -> None:
+        """Move rows by their gradients, (places, size), as torch's Adam does."""
+        if self._native:
+            numbers = cpu.AdamNumbers(
+                by.first_share, by.second_share, 1 - by.second_share, by.rate, by.root, by.eps
+            )
+            cpu.step_rows(self._tensors, places, gradient, numbers=numbers)
+            return
+        for rows, given in zip(_parts(places), _parts(gradient), strict=True):
+            mean = self.mean.index_select(0, rows).lerp_(given, by.first_share)
+            square = self.square.index_select(0, rows).mul_(1 - by.second_share)
+            square.addcmul_(given, given, value=by.second_share)
+            below = square.sqrt().div_(by.root).add_(by.eps)
+            self.table.index_add_(0, rows, mean / below, alpha=-by.rate)
+            self.mean.index_copy_(0, rows, mean)
+            self.square.index_copy_(0, rows, square)
+
+    def drift(self, places: Tensor, missed: Tensor) -> None:
+        """Move rows as steps without a gradient would have, (places, 6).
+
+        ``missed`` holds two weights, two reaches, and what is left of the mean and the square.
+        """
+        if self._native:
+            cpu.drift_rows(self._tensors, places, missed)
+            return
+        for rows, given in zip(_parts(places), _parts(missed), strict=True):
+            one, other, near, far, mean_left, square_left = given[:, :, None].unbind(1)
+            mean, square = self.mean.index_select(0, rows), self.square.index_select(0, rows)
+            root = square.sqrt()
+            moves = (one / (root + near)).add_(other / (root + far)).mul_(mean)
+            self.table.index_add_(0, rows, moves, alpha=-1)
+            self.mean.index_copy_(0, rows, mean.mul_(mean_left))
+            self.square.index_copy_(0, rows, square.mul_(square_left))
+
+    @property
+    def _native(self) -> bool:
+        return cpu.attends(self.table)
+
+    @property
+    def _tensors(self) -> tuple[Tensor, Tensor, Tensor]:
+        return self.table, self.mean, self.square
+
+
+def _parts(values: Tensor) -> tuple[Tensor, ...]:
+    return values.split(_ROWS_AT_ONCE)

@@ -1,0 +1,92 @@
+"""Moves of some rows, against torch's Adam, and in C against the plain version."""
+
+import math
+
+import pytest
+import torch
+
+from native_cases import LEVELS, needs_native
+from regard.kernels import cpu
+from regard.nn.row_moves import AdamRows, AdamStep
+
+BY = AdamStep(first_share=0.1, second_share=0.001, rate=0.02, root=0.3, eps=1e-8)
+
+
+def random_rows(count, size, dtype=torch.float32):
+    generator = torch.Generator().manual_seed(size)
+    table, mean = (torch.randn(count, size, generator=generator, dtype=dtype) for _ in range(2))
+    return AdamRows(table, mean, torch.rand(count, size, generator=generator, dtype=dtype))
+
+
+def changed(level, count, size, places, monkeypatch, *, threads=1):
+    """What a step and then some missed ones make of random rows."""
+    monkeypatch.setenv("REGARD_KERNELS", level)
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    rows = random_rows(count, size)
+    generator = torch.Generator().manual_seed(1)
+    rows.step(places, torch.randn(len(places), size, generator=generator), BY)
+    rows.drift(places, torch.rand(len(places), 6, generator=generator))
+    torch.set_num_threads(before)
+    return [rows.table, rows.mean, rows.square]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_steps_are_those_of_torchs_adam(dtype):
+    rows = random_rows(9, 5, dtype)
+    rows.mean.zero_()
+    rows.square.zero_()
+    weight = rows.table.clone().requires_grad_()
+    optimizer = torch.optim.Adam([weight], lr=0.02, betas=(0.9, 0.999))
+    for step in range(1, 8):
+        gradient = torch.randn(9, 5, dtype=dtype, generator=torch.Generator().manual_seed(step))
+        weight.grad = gradient.clone()
+        optimizer.step()
+        by = AdamStep(0.1, 0.001, 0.02 / (1 - 0.9**step), math.sqrt(1 - 0.999**step), 1e-8)
+        order = torch.randperm(9, generator=torch.Generator().manual_seed(step))
+        rows.step(order, gradient[order], by)
+    torch.testing.assert_close(rows.table, weight.detach(), rtol=1e-6, atol=1e-6)
+    torch.testing.assert_close(rows.mean, optimizer.state[weight]["exp_avg"])
+    torch.testing.assert_close(rows.square, optimizer.state[weight]["exp_avg_sq"])
+
+
+@needs_native
+@pytest.mark.parametrize("size", [1, 7, 16, 200])
+@pytest.mark.parametrize("level", LEVELS)
+def test_the_kernel_moves_rows_as_the_plain_version_does(level, size, monkeypatch):
+    places = torch.tensor([4, 0, 98, 17, *range(40, 90)])
+    found = changed(level, 99, size, places, monkeypatch)
+    wanted = changed("0", 99, size, places, monkeypatch)
+    torch.testing.assert_close(found, wanted, rtol=1e-5, atol=1e-5)
+    others = torch.ones(99, dtype=torch.bool)
+    others[places] = False
+    assert torch.equal(found[0][others], random_rows(99, size).table[others])
+
+
+@needs_native
+def test_threads_change_no_bit(monkeypatch):
+    places = torch.randperm(3000)
+    alone = changed("1", 3000, 100, places, monkeypatch)
+    together = changed("1", 3000, 100, places, monkeypatch, threads=2)
+    assert all(map(torch.equal, alone, together))
+
+
+@pytest.mark.parametrize("level", ["0", "1"])
+def test_no_places_are_no_moves(level, monkeypatch):
+    found = changed(level, 5, 3, torch.zeros(0, dtype=torch.int64), monkeypatch)
+    assert torch.equal(found[0], random_rows(5, 3).table)
+
+
+@needs_native
+def test_the_kernel_refuses_what_it_would_misread():
+    rows = random_rows(5, 3)
+    tensors = (rows.table, rows.mean, rows.square)
+    for wrong in (5, -1):
+        with pytest.raises(IndexError, match="places must be from 0 to 4"):
+            cpu.drift_rows(tensors, torch.tensor([wrong]), torch.zeros(1, 6))
+    with pytest.raises(ValueError, match=r"need missed as torch.float32 \(1, 6\)"):
+        cpu.drift_rows(tensors, torch.tensor([1]), torch.zeros(1, 5))
+    with pytest.raises(ValueError, match=r"need mean as torch.float32 \(5, 3\)"):
+        cpu.drift_rows(
+            (rows.table, rows.mean.double(), rows.square), torch.tensor([1]), torch.zeros(1, 6)
+        )

@@ -1,0 +1,220 @@
+"""Rows moved when they are needed end where torch's Adam moves them at every step."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from regard.tasks.classify import ClassificationLoss
+from regard.training.batches import PlannedBatches
+from regard.training.loop import train
+from regard.training.optimizers import clip_gradients
+from regard.training.row_adam import RowAdam, row_optimizers
+from regard.training.snapshot import Snapshot
+from regard.training.state import TrainingState
+from toys import MANY_WORDS, ToySource, plain_config, toy_model
+
+CONFIG = plain_config(
+    epochs=3, batch_size=2, learning_rate=0.01, clip=0.5, schedule="linear", warmup=0.2
+)
+SOURCE = ToySource(80)
+STEPS = 120
+
+
+def tables(rows=2000, size=6, seed=0):
+    """Twice the same table."""
+    generator = torch.Generator().manual_seed(seed)
+    first, second = (nn.Embedding(rows, size, padding_idx=0) for _ in range(2))
+    with torch.no_grad():
+        first.weight.copy_(torch.rand(rows, size, generator=generator) - 0.5)
+        first.weight[0] = 0
+        second.weight.copy_(first.weight)
+    return first, second
+
+
+def common_words(step, rows=2000, count=40):
+    """Ids that are small most of the time, and gradients from large to vanishing."""
+    draw = np.random.default_rng(step)
+    ids = np.minimum(draw.zipf(1.3, count), rows - 1)
+    gradients = draw.normal(size=(count, 6)) * 10.0 ** draw.uniform(-9, 0, (count, 1))
+    return torch.from_numpy(ids), torch.from_numpy(gradients)
+
+
+def weights_after(state, batches, config=CONFIG):
+    for _ in train(state.model, batches, loss=ClassificationLoss(), config=config, state=state):
+        pass
+    return torch.cat([weight.flatten() for weight in state.model.state_dict().values()])
+
+
+def new_state(seed=0, config=CONFIG):
+    model = toy_model(dropout=0.5, seed=seed, words=MANY_WORDS)
+    return TrainingState(model, config, total_steps=STEPS)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("momentum", [0.9, 0.5, 0.0])
+def test_every_row_ends_where_torchs_adam_leaves_it(momentum, dtype):
+    """Over schedules and clipping, within a millionth; what is read is up to date at every step."""
+    lazy, plain = (table.to(dtype) for table in tables())
+    rows = RowAdam(lazy, momentum=momentum)
+    optimizer = torch.optim.Adam(plain.parameters(), betas=(momentum, 0.999))
+    for step in range(300):
+        ids, gradients = common_words(step)
+        rate = 0.01 * (1 - step / 300)
+        with rows.reading():
+            read = lazy(ids)
+        torch.testing.assert_close(read, plain(ids), rtol=1e-6, atol=1e-6)
+        for table, found in ((lazy, read), (plain, plain(ids))):
+            table.zero_grad()
+            (found * gradients.to(dtype)).sum().backward()
+            clip_gradients(table.parameters(), 1.0)
+        rows.step(rate)
+        optimizer.param_groups[0]["lr"] = rate
+        optimizer.step()
+    rows.settle()
+    torch.testing.assert_close(lazy.weight, plain.weight, rtol=1e-6, atol=1e-6)
+    assert (lazy.weight[0] == 0).all()
+
+
+def test_the_loop_ends_where_a_plain_one_does():
+    """001-19: Adam with a schedule and clipping, in the loop that all trainings run in."""
+    config = dataclasses.replace(CONFIG, warmup=0.0)
+    batches = PlannedBatches(SOURCE, config)
+    model, plain = (toy_model(words=MANY_WORDS) for _ in range(2))
+    state = TrainingState(model, config, total_steps=STEPS)
+    assert len(state.row_optimizers) == 1
+    optimizer = torch.optim.Adam(plain.parameters(), lr=0.01)
+    norms = []
+    for number in range(STEPS):
+        if number % 40 == 0:
+            reading = batches.read(number // 40)
+        batch = next(reading)
+        optimizer.zero_grad()
+        F.cross_entropy(plain(batch).logits, batch.labels).backward()
+        norms.append(nn.utils.clip_grad_norm_(plain.parameters(), 0.5))
+        optimizer.param_groups[0]["lr"] = 0.01 * (1 - number / STEPS)
+        optimizer.step()
+    steps = train(model, batches, loss=ClassificationLoss(), config=config, state=state)
+    found = torch.stack([step.gradient_norm for step in steps])
+    torch.testing.assert_close(found, torch.stack(norms), rtol=1e-4, atol=1e-6)
+    for name, wanted in plain.state_dict().items():
+        torch.testing.assert_close(model.state_dict()[name], wanted, rtol=1e-5, atol=1e-6)
+
+
+def test_a_run_goes_on_from_any_step_to_the_same_bits():
+    batches = PlannedBatches(SOURCE, CONFIG)
+    expected = weights_after(new_state(), batches)
+    for stop in (1, 40, 66, 79, 101):
+        state = new_state()
+        steps = train(state.model, batches, loss=ClassificationLoss(), config=CONFIG, state=state)
+        for _ in range(stop):
+            next(steps)
+        kept = state.snapshot()
+        tensors = {name: tensor.clone() for name, tensor in kept.tensors.items()}
+        again = new_state(seed=9)
+        again.restore(Snapshot(tensors, json.loads(json.dumps(kept.values))))
+        assert torch.equal(weights_after(again, batches), expected)
+
+
+def test_who_stops_asking_finds_all_words_up_to_date():
+    batches = PlannedBatches(SOURCE, CONFIG)
+    for closed in (True, False):
+        state = new_state()
+        steps = train(state.model, batches, loss=ClassificationLoss(), config=CONFIG, state=state)
+        for _ in range(75):
+            next(steps)
+        lagging = state.model.embedding.weight.clone()
+        steps.close() if closed else state.settle()
+        current = state.model.embedding.weight.clone()
+        assert not torch.equal(current, lagging)
+        state.settle()
+        assert torch.equal(state.model.embedding.weight, current)
+
+
+def test_words_that_were_never_read_keep_their_bits():
+    state = new_state()
+    before = state.model.embedding.weight.detach()[40:].clone()
+    weights_after(state, PlannedBatches(SOURCE, CONFIG))
+    assert torch.equal(state.model.embedding.weight[40:], before)
+
+
+def test_a_gradient_of_all_rows_moves_all_rows():
+    """As of a table that is also written with, or read by several processes."""
+    lazy, plain = tables(300)
+    rows = RowAdam(lazy, momentum=0.9)
+    optimizer = torch.optim.Adam(plain.parameters(), lr=0.01)
+    for step in range(90):
+        ids, gradients = common_words(step, 300)
+        for table in (lazy, plain):
+            table.zero_grad()
+            with rows.reading():
+                cost = (table(ids) * gradients).sum()
+            if step % 3 == 0:
+                cost = cost + table.weight.square().sum()
+            cost.backward()
+        assert lazy.weight.grad.is_sparse == bool(step % 3)
+        rows.step(0.01)
+        optimizer.step()
+    rows.settle()
+    torch.testing.assert_close(lazy.weight, plain.weight, rtol=1e-6, atol=1e-6)
+
+
+def test_outside_of_training_the_table_is_a_plain_one():
+    lazy, _ = tables()
+    rows = RowAdam(lazy, momentum=0.9)
+    with pytest.raises(RuntimeError, match="in the middle"), rows.reading():
+        raise RuntimeError("in the middle")
+    lazy(torch.tensor([1, 2])).sum().backward()
+    assert not lazy.weight.grad.is_sparse
+    assert not lazy._forward_pre_hooks
+
+
+def test_without_a_gradient_nothing_moves():
+    lazy, plain = tables()
+    RowAdam(lazy, momentum=0.9).step(0.1)
+    assert torch.equal(lazy.weight, plain.weight)
+
+
+@pytest.mark.parametrize("optimizer", ["adam", "adamw"])
+def test_large_tables_are_moved_row_by_row(optimizer):
+    model = toy_model(words=MANY_WORDS)
+    (rows,) = row_optimizers(model, plain_config(optimizer=optimizer))
+    assert rows.weight is model.embedding.weight
+    state = TrainingState(model, CONFIG, total_steps=1)
+    assert all(rows.weight is not p for p in state.optimizer.param_groups[0]["params"])
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"optimizer": "sgd"},
+        {"weight_decay": 0.1},
+        {"momentum": 0.99},
+        {"optimizer": "adamw", "weight_decay": 0.01},
+    ],
+)
+def test_where_all_rows_move_anyhow_torch_moves_them(settings):
+    assert row_optimizers(toy_model(words=MANY_WORDS), plain_config(**settings)) == ()
+
+
+def test_small_and_frozen_tables_are_left_to_torch():
+    assert row_optimizers(toy_model(), CONFIG) == ()
+    config = dataclasses.replace(CONFIG, freeze_vectors=True)
+    assert TrainingState(toy_model(words=MANY_WORDS), config, total_steps=1).row_optimizers == ()
+
+
+@pytest.mark.parametrize("limit", [None, 0.1, 1e9])
+@pytest.mark.parametrize("ids", [[3, 1, 3], [1, 3, 7], [5], []])
+def test_clipping_counts_each_row_once(ids, limit):
+    """001-19: a gradient of few rows has the norm of the same one with zeros for the others."""
+    lazy, plain = tables(20)
+    lazy.sparse = True
+    for table in (lazy, plain):
+        (table(torch.tensor(ids, dtype=torch.int64)).sin() * 3).sum().backward()
+    norm = clip_gradients(lazy.parameters(), limit)
+    torch.testing.assert_close(norm, clip_gradients(plain.parameters(), limit))
+    torch.testing.assert_close(lazy.weight.grad.to_dense(), plain.weight.grad)
