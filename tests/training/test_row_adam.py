@@ -201,6 +201,10 @@ def test_where_all_rows_move_anyhow_torch_moves_them(settings):
     assert row_optimizers(toy_model(words=MANY_WORDS), plain_config(**settings)) == ()
 
 
+def test_a_network_of_nothing_but_tables_is_left_to_torch():
+    assert row_optimizers(nn.Embedding(MANY_WORDS, 8), CONFIG) == ()
+
+
 def test_small_and_frozen_tables_are_left_to_torch():
     assert row_optimizers(toy_model(), CONFIG) == ()
     config = dataclasses.replace(CONFIG, freeze_vectors=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from ..models.seq2seq import PRESETS, Seq2SeqConfig
+from ..nn.cells import CellName
 from ..records.experiment import Chart, Finding, Row
 from ..training.config import TrainingConfig
 from ..training.seeds import derived_seed
@@ -38,11 +39,12 @@ class Order:
     columns: ClassVar[tuple[str, ...]] = ("exact match", "first epoch over target")
 
     symbols: int = 10
-    length: int = 12
+    length: int = 8
     examples: int = 8_000
     held_out: int = 1_000
+    cell: CellName = "lstm"
     hidden_size: int = 96
-    epochs: int = 12
+    epochs: int = 10
     batch_size: int = 64
     learning_rate: float = 4e-3
     target: float = 0.5
@@ -68,7 +70,8 @@ class Order:
         rows, curves = [], []
         for name, network in READINGS.items():
             clock = Stopwatch()
-            model = build(replace(network, hidden_size=self.hidden_size), lesson, seed)
+            sized = replace(network, cell=self.cell, hidden_size=self.hidden_size)
+            model = build(sized, lesson, seed)
             history = study(model, lesson, config, under(name, tell))
             values = (history[-1].exact, first_over(history, self.target))
             rows.append(Row(name, values, clock.seconds))

@@ -19,7 +19,7 @@ from .snapshot import Snapshot, read_snapshot, write_snapshot
 
 __all__ = ["Checkpoint", "fingerprint"]
 
-FORMAT = 1
+FORMAT = 2
 
 
 class Checkpoint:

@@ -34,6 +34,8 @@ def row_optimizers(model: nn.Module, config: TrainingConfig) -> tuple[RowAdam, .
     if config.optimizer == "sgd" or config.weight_decay or config.momentum > _MOST_MOMENTUM:
         return ()
     tables = {module.weight: module for module in model.modules() if _suits(module)}
+    if all(weight in tables for weight in model.parameters() if weight.requires_grad):
+        return ()  # the schedule needs an optimizer of torch's with something to move
     return tuple(RowAdam(table, momentum=config.momentum) for table in tables.values())
 
 
