@@ -23,6 +23,7 @@ COMMANDS = [
     "look",
     "diff",
     "info",
+    "experiment",
 ]
 
 

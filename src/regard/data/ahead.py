@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from queue import SimpleQueue
+from threading import Event, Semaphore, Thread
 from types import TracebackType
 from typing import Generic, TypeVar, cast
 
@@ -12,24 +14,64 @@ __all__ = ["Behind", "ahead"]
 
 T = TypeVar("T")
 _DEPTH = 2  # items that are ready, or still to be dealt with, at most
+_MOMENT = 0.2  # seconds
 _END = object()
 
 
 def ahead(items: Iterable[T], depth: int = _DEPTH) -> Iterator[T]:
     """Pass the items on, with up to ``depth`` of them made beforehand in another thread.
 
-    An error of the items is raised where the item would have come. Whoever stops asking waits
-    for the one item that is being made.
+    An error of the items is raised where the item would have come. Whoever stops asking waits a
+    moment for the item that is being made, and no longer: it may come from a pipe that is silent.
     """
-    stream = iter(items)
-    with ThreadPoolExecutor(1, thread_name_prefix="regard-ahead") as pool:
+    maker = _Maker(items, depth)
+    maker.start()
+    try:
+        while (item := maker.take()) is not _END:
+            yield cast(T, item)
+    finally:
+        maker.stop()
+
+
+class _Maker(Thread):
+    """Makes items until it is told to stop, or none is left."""
+
+    def __init__(self, items: Iterable[object], depth: int) -> None:
+        # A thread of the background, for which the end of the program does not wait.
+        super().__init__(name="regard-ahead", daemon=True)
+        self._items = items
+        self._room = Semaphore(depth)
+        self._made: SimpleQueue[object] = SimpleQueue()
+        self._stopped = Event()
+        self._problem: BaseException | None = None
+
+    def run(self) -> None:
+        """Make the items one by one, each once there is room for it."""
         try:
-            waiting = deque(pool.submit(next, stream, _END) for _ in range(depth))
-            while (item := waiting.popleft().result()) is not _END:
-                waiting.append(pool.submit(next, stream, _END))
-                yield cast(T, item)
-        finally:
-            pool.shutdown(cancel_futures=True)
+            stream = iter(self._items)
+            while self._has_room() and (item := next(stream, _END)) is not _END:
+                self._made.put(item)
+        except BaseException as problem:  # whatever it is, it belongs to the one who asks
+            self._problem = problem
+        self._made.put(_END)
+
+    def take(self) -> object:
+        """Return the next item, ``_END`` after the last, or raise what went wrong."""
+        item = self._made.get()
+        self._room.release()
+        if item is _END and self._problem is not None:
+            raise self._problem
+        return item
+
+    def stop(self) -> None:
+        """Make no more items."""
+        self._stopped.set()
+        self._room.release()
+        self.join(_MOMENT)
+
+    def _has_room(self) -> bool:
+        self._room.acquire()
+        return not self._stopped.is_set()
 
 
 class Behind(Generic[T]):

@@ -23,7 +23,7 @@ svg.chart { display: block; width: 100%; height: auto; overflow: visible; font-s
   font-variant-numeric: tabular-nums; }
 svg.chart text { fill: var(--muted); }
 svg.chart .strong { fill: var(--ink); stroke: var(--paper); stroke-width: 5px;
-  paint-order: stroke; }
+  stroke-linejoin: round; paint-order: stroke; }
 svg.chart .grid { stroke: var(--line); stroke-width: 1; }
 svg.chart .axis { stroke: var(--muted); stroke-width: 1; }
 svg.chart .ideal { stroke: var(--muted); stroke-width: 1; stroke-dasharray: 4 4; fill: none; }

@@ -6,6 +6,7 @@ from ..records.audit import NeedleCell, NeedleMap
 from .charts import figure
 from .page import escaped
 from .tables import numbers
+from .wording import method_in_words
 
 __all__ = ["needle_map"]
 
@@ -43,8 +44,9 @@ def _caption(needle: NeedleMap) -> str:
     )
     return (
         "Down: how many sentences the document has; across: which of them is the planted one. The "
-        f"number is how often {needle.method} gives it more than any other; a random sentence is "
-        f"right once in as many as there are. Crossed out: a cap kept it from the model.{blind}"
+        f"number is how often {method_in_words(needle.method)} gives it more than any other; a "
+        "random sentence is right once in as many as there are. Crossed out: a cap kept it from "
+        f"the model.{blind}"
     )
 
 

@@ -8,7 +8,7 @@ from ..records.evaluation import Evaluation
 from .page import escaped
 from .wording import percent, plural
 
-__all__ = ["data_notes", "glossary", "model_notes", "remarks"]
+__all__ = ["data_notes", "definitions", "glossary", "model_notes", "remarks"]
 
 _GLOSSARY = (
     ("Accuracy", "The share of documents whose answer is right."),
@@ -74,17 +74,18 @@ def model_notes(evaluation: Evaluation) -> str:
         ("regard", model.version),
         ("Date", model.date),
     ]
-    return _definitions([(name, value) for name, value in facts if value], "facts")
+    return definitions([(name, value) for name, value in facts if value], "facts")
 
 
 def glossary(evaluation: Evaluation) -> str:
     """Return what the words of the report mean, folded away."""
     words = dict(_GLOSSARY) | (dict(_MULTILABEL) if evaluation.task == "multi-label" else {})
-    body = _definitions(list(words.items()), "glossary")
+    body = definitions(list(words.items()), "glossary")
     return f'<details class="glossary"><summary>What the words mean</summary>{body}</details>'
 
 
-def _definitions(pairs: Sequence[tuple[str, str]], kind: str) -> str:
+def definitions(pairs: Sequence[tuple[str, str]], kind: str) -> str:
+    """Return names with what they mean as a list of the CSS class ``kind``."""
     if not pairs:
         return ""
     body = "".join(

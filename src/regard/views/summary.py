@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ..records.explanation import Decision, Explanation
 from ..records.weights import Weights, pieces_holding_half, summed_by
 from .scale import chance, percent
+from .wording import method_in_words
 
 __all__ = [
     "Heavy",
@@ -141,4 +142,4 @@ def is_right(explanation: Explanation, decision: Decision) -> bool | None:
 def method_name(explanation: Explanation) -> str:
     """The method, and how pieces were erased where they were."""
     erased = f" ({explanation.erasure})" if explanation.erasure else ""
-    return explanation.method.replace("_", " ") + erased
+    return method_in_words(explanation.method) + erased

@@ -10,10 +10,16 @@ __all__ = [
     "described",
     "headline",
     "learned_baseline",
+    "method_in_words",
     "percent",
     "plural",
     "points",
 ]
+
+_PRODUCTS = {
+    "attention_gradient": "attention x gradient",
+    "gradient_input": "gradient x input",
+}
 
 
 def percent(share: float, digits: int = 1) -> str:
@@ -34,6 +40,11 @@ def points(difference: float) -> str:
 def plural(count: int, noun: str) -> str:
     """Write ``1 document`` or ``2,000 documents``."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def method_in_words(method: str) -> str:
+    """Write ``integrated gradients`` for the method ``integrated_gradients``."""
+    return _PRODUCTS.get(method, method.replace("_", " "))
 
 
 def learned_baseline(evaluation: Evaluation) -> Baseline | None:
