@@ -1,6 +1,6 @@
 """Do explanations point where people point? ERASER's Movies, against human rationales.
 
-    python benchmarks/movies.py [--seeds 0 1 2] [--limit 199] [--split test] [--out results.json]
+    python benchmarks/movies.py [--seeds 0 1 2] [--limit 199] [--split test] [--out FILE]
 
 Trains a glass-box HAN on the train split with each seed, stops early and chooses the default method
 on the val split, and audits the test split against the column ``evidence``. Prints one table of
