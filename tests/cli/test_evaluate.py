@@ -7,8 +7,9 @@ import pytest
 
 from cli_files import COLUMNS, rows, write_csv
 from regard import Evaluation
-from regard.cli.evaluate import write_report
+from regard.cli.reports import write_report
 from regard.errors import ConfigError
+from regard.views.report import render
 
 
 def test_scores_stand_beside_the_baselines(shell, project):
@@ -87,5 +88,5 @@ def test_a_report_of_no_known_kind_is_not_written(tmp_path, fitted):
 
     found = fitted.evaluate([Document("a great film", "good")])
     with pytest.raises(ConfigError, match=r"must end in \.html or \.json"):
-        write_report(found, tmp_path / "report")
+        write_report(found, tmp_path / "report", render)
     assert not list(tmp_path.iterdir())

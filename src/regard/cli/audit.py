@@ -23,15 +23,13 @@ from .options import (
     require_suffix,
 )
 from .progress import counted, say
+from .reports import REPORTS, write_report
 
 if TYPE_CHECKING:
     from ..data.columns import Columns
     from ..estimators.classifier import DocumentClassifier
-    from ..records.audit import Audit
 
 __all__ = ["audit"]
-
-REPORTS = (".html", ".json")
 
 
 def audit(
@@ -77,7 +75,7 @@ def audit(
     from ..estimators.auditing import AuditOptions, Companions, sampled
     from ..estimators.auditing import audit as measured
     from ..estimators.classifier import DocumentClassifier
-    from ..views.audit import summary
+    from ..views.audit import render, summary
 
     if out is not None:
         require_suffix(out, REPORTS)
@@ -103,7 +101,7 @@ def audit(
     found = measured(classifier, documents, options, Companions(others, even))
     found = replace(found, data=Path(data).name)
     if out is not None:
-        _write(found, out)
+        write_report(found, out, render)
         say(f"report written to {out}", quiet=quiet)
     if json:
         typer.echo(found.to_json())
@@ -131,9 +129,3 @@ def _trained_evenly(
         device=device,
     )
     return even.fit_documents(read_documents(existing(data), columns))
-
-
-def _write(audit: Audit, path: Path) -> None:
-    content = audit.to_html() if path.suffix.lower() == ".html" else audit.to_json(indent=2) + "\n"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(content, encoding="utf-8")

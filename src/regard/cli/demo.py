@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .evaluate import write_report
 from .options import Device, Quiet
 from .progress import say
+from .reports import write_report
 
 if TYPE_CHECKING:
     from ..text.document import Document
@@ -34,6 +34,7 @@ def demo(
     from ..data.docstrings import collect_docstrings
     from ..estimators.preparing import FitOptions
     from ..training.progress import TrainingProgress
+    from ..views.report import render
     from ..views.scorecard import summary
     from .settings import classifier_from
 
@@ -52,7 +53,7 @@ def demo(
     classifier.fit_baseline(training)
     found = classifier.evaluate(test, title="Which library does this text document?")
     classifier.save(out / "model")
-    write_report(found, out / "report.html")
+    write_report(found, out / "report.html", render)
     if not quiet:
         typer.echo("\n".join(summary(found)))
         typer.echo(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -21,13 +21,10 @@ from .options import (
     require_suffix,
 )
 from .progress import counted, say
-
-if TYPE_CHECKING:
-    from ..records.difference import Difference
+from .reports import REPORTS, write_report
 
 __all__ = ["CHANGED", "diff"]
 
-SUFFIXES = (".html", ".json")
 CHANGED = 3
 """The exit code where something changed, for scripts that must stop then."""
 
@@ -65,10 +62,10 @@ def diff(
     from ..data.columns import Columns
     from ..estimators.classifier import DocumentClassifier
     from ..estimators.comparing import Comparison, compare
-    from ..views.difference import summary
+    from ..views.difference import render, summary
 
     if out is not None:
-        require_suffix(out, SUFFIXES)
+        require_suffix(out, REPORTS)
     columns = Columns(
         text=text_column,
         label=label_of(label_column, unlabelled),
@@ -83,7 +80,7 @@ def diff(
         Comparison(str(old), str(new), method, min_overlap, show),
     )
     if out is not None:
-        _write(found, out)
+        write_report(found, out, render)
         say(f"written to {out}", quiet=quiet)
     if json:
         typer.echo(found.to_json())
@@ -91,14 +88,3 @@ def diff(
         typer.echo("\n".join(summary(found)))
     if found:
         raise typer.Exit(CHANGED)
-
-
-def _write(found: Difference, path: Path) -> None:
-    if require_suffix(path, SUFFIXES) == ".html":
-        from ..views.difference import render
-
-        content = render(found)
-    else:
-        content = found.to_json(indent=2) + "\n"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(content, encoding="utf-8")

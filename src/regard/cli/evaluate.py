@@ -27,13 +27,12 @@ from .options import (
     require_suffix,
 )
 from .progress import counted, say
+from .reports import REPORTS, write_report
 
 if TYPE_CHECKING:
-    from ..records.evaluation import Evaluation
+    pass
 
-__all__ = ["evaluate", "write_report"]
-
-REPORTS = (".html", ".json")
+__all__ = ["evaluate"]
 
 
 def evaluate(
@@ -64,6 +63,7 @@ def evaluate(
     from ..data.readers import read_documents
     from ..estimators.classifier import DocumentClassifier
     from ..estimators.saving import task_of
+    from ..views.report import render
     from ..views.scorecard import summary
 
     if out is not None:
@@ -83,21 +83,9 @@ def evaluate(
     found = classifier.evaluate(documents, title=Path(data).name)
     found = replace(found, data=replace(found.data, rows=reader.counts))
     if out is not None:
-        write_report(found, out)
+        write_report(found, out, render)
         say(f"report written to {out}", quiet=quiet)
     if json:
         typer.echo(found.to_json())
     elif not quiet:
         typer.echo("\n".join(summary(found)))
-
-
-def write_report(evaluation: Evaluation, path: Path) -> None:
-    """Write an evaluation as a page or, by the suffix of the name, as JSON."""
-    if require_suffix(path, REPORTS) == ".html":
-        from ..views.report import render
-
-        content = render(evaluation)
-    else:
-        content = evaluation.to_json(indent=2) + "\n"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(content, encoding="utf-8")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -23,13 +23,9 @@ from .options import (
     require_suffix,
 )
 from .progress import counted, say
-
-if TYPE_CHECKING:
-    from ..records.look import Look
+from .reports import REPORTS, write_report
 
 __all__ = ["look"]
-
-SUFFIXES = (".html", ".json")
 
 
 def look(
@@ -59,10 +55,11 @@ def look(
     from ..data.columns import Columns
     from ..estimators.classifier import DocumentClassifier
     from ..estimators.looking import look as look_through
+    from ..views.look import render
     from ..views.look_lines import summary
 
     if out is not None:
-        require_suffix(out, SUFFIXES)
+        require_suffix(out, REPORTS)
     columns = Columns(
         text=text_column,
         label=label_of(label_column, unlabelled),
@@ -78,20 +75,9 @@ def look(
         watch=partial(counted, quiet=quiet),
     )
     if out is not None:
-        _write(found, out)
+        write_report(found, out, render)
         say(f"written to {out}", quiet=quiet)
     if json:
         typer.echo(found.to_json())
     elif not quiet:
         typer.echo("\n".join(summary(found)))
-
-
-def _write(found: Look, path: Path) -> None:
-    if require_suffix(path, SUFFIXES) == ".html":
-        from ..views.look import render
-
-        content = render(found)
-    else:
-        content = found.to_json(indent=2) + "\n"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(content, encoding="utf-8")
