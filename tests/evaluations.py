@@ -11,7 +11,7 @@ from regard.records.reading import BadRow, ReadCounts
 from regard.records.truncation import ClassCut, TruncationReport
 from regard.records.weights import Weights
 from regard.tasks.metrics import evaluate
-from regard.tasks.predictions import Answers, Predictions
+from regard.tasks.predictions import BaselineAnswers, Predictions
 
 
 def predictions(classes=("neg", "pos"), count=200, *, seed=0, several=False, noise=1.5):
@@ -32,8 +32,10 @@ def evaluated(classes=("neg", "pos"), count=200, *, seed=0, several=False, noise
     worse = given.probabilities() + 0.3 * draw.random(given.logits.shape)
     constant = np.tile(np.linspace(0.3, 0.1, len(classes)), (count, 1))
     beside = (
-        Answers("TF-IDF + logistic regression", worse, "learned from 500 training documents"),
-        Answers("most frequent class", constant),
+        BaselineAnswers(
+            "TF-IDF + logistic regression", worse, "learned from 500 training documents"
+        ),
+        BaselineAnswers("most frequent class", constant),
     )
     lengths = draw.integers(1, 500, size=count)
     return evaluate(given, temperature=1.4, lengths=lengths, baselines=beside)

@@ -7,7 +7,7 @@ from sklearn import metrics
 from evaluations import evaluated, predictions
 from regard.errors import DataError
 from regard.tasks.metrics import evaluate, length_effect, worst_mistakes
-from regard.tasks.predictions import Answers, Predictions
+from regard.tasks.predictions import BaselineAnswers, Predictions
 
 NAMES = tuple(f"class {number}" for number in range(7))
 
@@ -66,7 +66,7 @@ def test_differences_to_a_plain_method_are_paired():
     answers = given.probabilities()
     wrong = np.flatnonzero(given.correct())[:4]
     answers[wrong] = answers[wrong, ::-1]
-    found = evaluate(given, baselines=[Answers("nearly the same", answers)]).baselines[0]
+    found = evaluate(given, baselines=[BaselineAnswers("nearly the same", answers)]).baselines[0]
     assert found.accuracy_difference.value == pytest.approx(0.01)
     paired = found.accuracy_difference.interval
     alone = found.accuracy_interval
@@ -104,7 +104,7 @@ def test_nothing_to_evaluate_is_an_error():
 def test_answers_that_do_not_fit_are_an_error():
     given = predictions(("a", "b"), 5)
     with pytest.raises(DataError, match="TF-IDF answered"):
-        evaluate(given, baselines=[Answers("TF-IDF", np.zeros((4, 2)))])
+        evaluate(given, baselines=[BaselineAnswers("TF-IDF", np.zeros((4, 2)))])
     with pytest.raises(DataError, match="as many lengths"):
         evaluate(given, lengths=np.arange(4))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -28,9 +28,6 @@ from .options import (
 )
 from .progress import counted, say
 from .reports import REPORTS, write_report
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["evaluate"]
 

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from .. import __version__
-from ..config import Plain, require, require_one_of, to_dict
+from ..config import Plain, require_one_of, to_dict
 from ..data.batch import Batch
 from ..data.labels import LabelIndex
 from ..data.readers import read_texts
 from ..data.resident import near
 from ..data.vectors import Coverage, read_vectors
-from ..errors import DataError, ModelError, NotFittedError
+from ..errors import DataError, NotFittedError
 from ..models.base import Model, ModelConfig
 from ..models.han import HANConfig
 from ..records.check import DataCheck
@@ -49,6 +49,7 @@ from .fitting import FitData, Run, classification_loss, fit_model
 from .folder import Saved, Settings, read_folder, write_folder
 from .preparing import FitOptions, Holdout, Prepared, prepare
 from .reading import TextReader
+from .saving import load_weights
 from .validation import LabelJudge
 
 __all__ = ["DocumentClassifier"]
@@ -110,9 +111,7 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
         options: FitOptions = FitOptions(),  # noqa: B008
     ) -> Self:
         """Train on a stream of documents, which may be larger than memory."""
-        require(
-            0 <= self.validation < 1, f"validation must be from 0 to below 1, got {self.validation}"
-        )
+        holdout = Holdout(self.validation, self.training.seed)
         require_one_of("monitor", self.training.monitor, ("loss", "accuracy", "macro_f1"))
         device = choose_device(self.device)
         with _work_folder(options) as folder:
@@ -121,7 +120,7 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
                 validation,
                 folder=folder / _corpus_name(options),
                 text=self.text,
-                holdout=Holdout(self.validation, self.training.seed),
+                holdout=holdout,
                 options=options,
             )
             self._adopt(data.labels, data.vocab, device)
@@ -258,13 +257,7 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
             device=device,
         )
         self._adopt(saved.labels, saved.vocab, choose_device(device))
-        try:
-            self.model_.load_state_dict(dict(saved.weights))
-        except RuntimeError as problem:
-            raise ModelError(
-                f"{folder}: weights.safetensors does not fit config.json; copy or train it again"
-            ) from problem
-        self.model_.eval()
+        load_weights(self.model_, saved.weights, folder, fits="config.json")
         self.history_, self.temperature_ = saved.history, saved.temperature
         self.baseline_, self.seen_ = saved.baseline, saved.seen
         self.facts_ = saved.facts

@@ -18,7 +18,7 @@ from ..errors import DataError
 from ..records.evaluation import DataNotes, Evaluation, ModelFacts
 from ..records.truncation import TruncationReport
 from ..tasks.metrics import evaluate as score
-from ..tasks.predictions import Answers, Floats, Predictions
+from ..tasks.predictions import BaselineAnswers, Floats, Predictions
 from ..text.document import Document, Label
 from .reading import chunks
 
@@ -89,7 +89,7 @@ class _Tally:
         self._labels: list[NDArray[np.generic]] = []
         self._logits: list[Floats] = []
         self._lengths: list[NDArray[np.int64]] = []
-        self._baselines: list[tuple[Answers, ...]] = []
+        self._baselines: list[tuple[BaselineAnswers, ...]] = []
         self._cuts = CutTally(classifier.reader_.caps)
 
     def add(self, chunk: list[Document]) -> None:
@@ -148,7 +148,7 @@ class _Tally:
     def _predictions(self, labels: NDArray[np.generic], logits: Floats) -> Predictions:
         return Predictions(self.classifier.labels_.classes, labels.astype(np.int64), logits)
 
-    def _joined_baselines(self) -> list[Answers]:
+    def _joined_baselines(self) -> list[BaselineAnswers]:
         return [
             replace(parts[0], probabilities=np.concatenate([part.probabilities for part in parts]))
             for parts in zip(*self._baselines, strict=True)

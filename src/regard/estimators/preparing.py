@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ..config import require
 from ..data.check import check_corpus
 from ..data.columns import Columns
 from ..data.corpus import Corpus
@@ -71,6 +72,10 @@ class Holdout:
 
     fraction: float
     seed: int
+
+    def __post_init__(self) -> None:
+        share = self.fraction
+        require(0 <= share < 1, f"validation must be from 0 to below 1, got {share}")
 
 
 def prepare(

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from safetensors import SafetensorError
+from torch import Tensor, nn
 
 from .. import __version__
 from ..errors import ConfigError, ModelError
@@ -17,6 +18,7 @@ from ..tasks.baselines import BASELINE_FILES
 
 __all__ = [
     "FORMAT",
+    "load_weights",
     "read_config",
     "reading",
     "replace_folder",
@@ -42,6 +44,19 @@ _USE = {
     "classify": "a classifier; use regard predict, or DocumentClassifier.load",
     "translate": "a translator; use regard translate, or Translator.load",
 }
+
+
+def load_weights(
+    model: nn.Module, weights: Mapping[str, Tensor], folder: Path | str, *, fits: str
+) -> None:
+    """Put the weights of a folder into the network that the rest of it, ``fits``, describes."""
+    try:
+        model.load_state_dict(dict(weights))
+    except RuntimeError as problem:
+        raise ModelError(
+            f"{folder}: weights.safetensors does not fit {fits}; copy or train it again"
+        ) from problem
+    model.eval()
 
 
 def require_free(folder: Path) -> None:

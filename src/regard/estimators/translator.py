@@ -38,6 +38,7 @@ from .pair_preparing import PreparedPairs, prepare_pairs
 from .pair_validation import PairJudge
 from .preparing import FitOptions, Holdout
 from .reading import chunks
+from .saving import load_weights
 from .translator_folder import (
     SavedTranslator,
     TranslatorSettings,
@@ -131,9 +132,9 @@ class Translator(TextEstimator):
         options: FitOptions = FitOptions(),  # noqa: B008
     ) -> Self:
         """Train on pairs, whose texts must fit into memory."""
+        holdout = Holdout(self.validation, self.training.seed)
         self._require_settings()
         device = choose_device(self.device)
-        holdout = Holdout(self.validation, self.training.seed)
         data = prepare_pairs(pairs, validation, units=self.units, holdout=holdout)
         self._adopt(data.source_units, data.target_units, device)
         judge = PairJudge(
@@ -242,20 +243,11 @@ class Translator(TextEstimator):
             device=device,
         )
         self._adopt(saved.source_units, saved.target_units, choose_device(device))
-        try:
-            self.model_.load_state_dict(dict(saved.weights))
-        except RuntimeError as problem:
-            raise ModelError(
-                f"{folder}: weights.safetensors does not fit the rest; copy or train it again"
-            ) from problem
-        self.model_.eval()
+        load_weights(self.model_, saved.weights, folder, fits="the rest")
         self.history_, self.facts_ = saved.history, saved.facts
         return self
 
     def _require_settings(self) -> None:
-        require(
-            0 <= self.validation < 1, f"validation must be from 0 to below 1, got {self.validation}"
-        )
         require_one_of("monitor", self.training.monitor, ("loss", "bleu"))
         if self.network.tied == "all" and not self.units.shared:
             raise ConfigError("network.tied='all' needs one vocabulary; set units.shared=true")

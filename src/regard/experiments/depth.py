@@ -12,9 +12,8 @@ from typing import ClassVar
 from ..config import require
 from ..models.seq2seq import PRESETS, Seq2SeqConfig
 from ..records.experiment import Chart, Finding, Row
-from ..training.config import TrainingConfig
 from ..training.seeds import derived_seed
-from .running import Stopwatch, Tell, under
+from .running import Stopwatch, Tell, training_of, under
 from .sequences import Rows, draw_lesson
 from .teaching import Lesson, build, curve, study
 
@@ -56,12 +55,7 @@ class Depth:
         lesson = draw_lesson(
             "sort", shape, training=self.examples, held_out=self.held_out, seed=seed
         )
-        config = TrainingConfig(
-            epochs=self.epochs,
-            batch_size=self.batch_size,
-            learning_rate=self.learning_rate,
-            seed=derived_seed(seed, "training"),
-        )
+        config = training_of(self, derived_seed(seed, "training"))
         wanted = parameter_count(replace(_STACK, hidden_size=self.hidden_size), lesson)
         rows, curves = [], []
         for layers in range(1, self.deepest + 1):

@@ -13,9 +13,8 @@ from ..config import require
 from ..models.seq2seq import PRESETS, Seq2Seq
 from ..nn.decoders import DecoderName
 from ..records.experiment import Chart, Curve, Finding, Row
-from ..training.config import TrainingConfig
 from ..training.seeds import derived_seed
-from .running import Tell, under
+from .running import Tell, training_of, under
 from .sequences import Rows, draw_lesson, draw_pairs
 from .teaching import build, right, study
 
@@ -76,12 +75,7 @@ class Length:
         lesson = draw_lesson("copy", rows, training=self.examples, held_out=self.asked, seed=seed)
         network = replace(PRESETS["addition"], decoder=decoder, hidden_size=self.hidden_size)
         model = build(network, lesson, seed)
-        config = TrainingConfig(
-            epochs=self.epochs,
-            batch_size=self.batch_size,
-            learning_rate=self.learning_rate,
-            seed=derived_seed(seed, "training"),
-        )
+        config = training_of(self, derived_seed(seed, "training"))
         study(model, lesson, config, tell)
         return model
 

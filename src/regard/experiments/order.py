@@ -12,9 +12,8 @@ from typing import ClassVar
 from ..models.seq2seq import PRESETS, Seq2SeqConfig
 from ..nn.cells import CellName
 from ..records.experiment import Chart, Finding, Row
-from ..training.config import TrainingConfig
 from ..training.seeds import derived_seed
-from .running import Stopwatch, Tell, under
+from .running import Stopwatch, Tell, training_of, under
 from .sequences import Rows, draw_lesson
 from .teaching import build, curve, first_over, study
 
@@ -60,13 +59,7 @@ class Order:
         lesson = draw_lesson(
             "copy", shape, training=self.examples, held_out=self.held_out, seed=seed
         )
-        config = TrainingConfig(
-            epochs=self.epochs,
-            batch_size=self.batch_size,
-            learning_rate=self.learning_rate,
-            schedule="constant",
-            seed=derived_seed(seed, "training"),
-        )
+        config = replace(training_of(self, derived_seed(seed, "training")), schedule="constant")
         rows, curves = [], []
         for name, network in READINGS.items():
             clock = Stopwatch()

@@ -14,10 +14,9 @@ from ..config import require
 from ..models.flat import FlatConfig
 from ..ragged import Ragged
 from ..records.experiment import Chart, Curve, Finding, Row
-from ..training.config import TrainingConfig
 from ..training.seeds import derived_seed
 from .cues import draw_documents, study_documents
-from .running import Stopwatch, Tell
+from .running import Stopwatch, Tell, training_of
 
 __all__ = ["PRICES", "Penalty", "overlap"]
 
@@ -63,12 +62,7 @@ class Penalty:
             )
             for side, count in (("training", self.examples), ("test", self.held_out))
         )
-        config = TrainingConfig(
-            epochs=self.epochs,
-            batch_size=self.batch_size,
-            learning_rate=self.learning_rate,
-            seed=derived_seed(seed, "weights"),
-        )
+        config = training_of(self, derived_seed(seed, "weights"))
         rows, curves = [], []
         for price in PRICES:
             name, clock, points = f"penalty {price:g}", Stopwatch(), list[tuple[float, float]]()

@@ -21,10 +21,9 @@ from ..ragged import Ragged
 from ..records.experiment import Chart, Curve, Finding, Row
 from ..tasks.answering import answer_loss
 from ..training.batches import PlannedBatches
-from ..training.config import TrainingConfig
 from ..training.loop import train
 from ..training.seeds import derived_seed, seeded
-from .running import Stopwatch, Tell
+from .running import Stopwatch, Tell, training_of
 
 __all__ = ["VARIANTS", "Planted", "PlantedSeries"]
 
@@ -122,12 +121,7 @@ class Planted:
 
     def _learnt(self, variant: AttentionLSTMConfig, seed: int) -> AttentionLSTM:
         series = self.draw(variant.over, self.examples, derived_seed(seed, "training"))
-        config = TrainingConfig(
-            epochs=self.epochs,
-            batch_size=self.batch_size,
-            learning_rate=self.learning_rate,
-            seed=derived_seed(seed, "order"),
-        )
+        config = training_of(self, derived_seed(seed, "order"))
         with seeded(derived_seed(seed, "weights")):
             model = AttentionLSTMConfig(
                 attend=variant.attend,

@@ -10,10 +10,9 @@ import numpy as np
 from ..config import require
 from ..models.flat import FlatConfig
 from ..records.experiment import Chart, Curve, Finding, Row
-from ..training.config import TrainingConfig
 from ..training.seeds import derived_seed
 from .cues import CueDocuments, Learnt, draw_documents, study_documents
-from .running import Stopwatch, Tell
+from .running import Stopwatch, Tell, training_of
 
 __all__ = ["COMPARED", "Pooling"]
 
@@ -56,12 +55,7 @@ class Pooling:
             draw_documents(count, length=self.length, seed=derived_seed(seed, side))
             for side, count in (("training", self.examples), ("test", self.held_out))
         )
-        config = TrainingConfig(
-            epochs=self.epochs,
-            batch_size=self.batch_size,
-            learning_rate=self.learning_rate,
-            seed=derived_seed(seed, "weights"),
-        )
+        config = training_of(self, derived_seed(seed, "weights"))
         rows, curves = [], []
         for pooling in COMPARED:
             clock, points = Stopwatch(), list[tuple[float, float]]()

@@ -9,8 +9,9 @@ from typing import ClassVar, Protocol, Self
 
 from ..config import to_dict
 from ..records.experiment import Experiment, Finding, Setting
+from ..training.config import TrainingConfig
 
-__all__ = ["ExperimentConfig", "Stopwatch", "Tell", "run_experiment", "under"]
+__all__ = ["ExperimentConfig", "Stopwatch", "Tell", "run_experiment", "training_of", "under"]
 
 Tell = Callable[[str], None]
 """Is told, in a line, how far an experiment has come."""
@@ -32,6 +33,29 @@ class ExperimentConfig(Protocol):
     def run(self, seed: int, tell: Tell) -> Finding:
         """Run it; all random draws come from the seed."""
         ...
+
+
+class _Taught(Protocol):
+    """Settings that say how a network is trained."""
+
+    @property
+    def epochs(self) -> int: ...
+
+    @property
+    def batch_size(self) -> int: ...
+
+    @property
+    def learning_rate(self) -> float: ...
+
+
+def training_of(settings: _Taught, seed: int) -> TrainingConfig:
+    """Return how to train by the settings of an experiment; the rest is as always."""
+    return TrainingConfig(
+        epochs=settings.epochs,
+        batch_size=settings.batch_size,
+        learning_rate=settings.learning_rate,
+        seed=seed,
+    )
 
 
 def run_experiment(

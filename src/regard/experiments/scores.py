@@ -7,9 +7,8 @@ from typing import ClassVar
 
 from ..models.seq2seq import PRESETS
 from ..records.experiment import Chart, Finding, Row
-from ..training.config import TrainingConfig
 from ..training.seeds import derived_seed
-from .running import Stopwatch, Tell, under
+from .running import Stopwatch, Tell, training_of, under
 from .sequences import Rows, draw_lesson
 from .teaching import build, curve, effective_count, first_over, study
 
@@ -53,12 +52,7 @@ class Scores:
         lesson = draw_lesson(
             "reverse", shape, training=self.examples, held_out=self.held_out, seed=seed
         )
-        config = TrainingConfig(
-            epochs=self.epochs,
-            batch_size=self.batch_size,
-            learning_rate=self.learning_rate,
-            seed=derived_seed(seed, "training"),
-        )
+        config = training_of(self, derived_seed(seed, "training"))
         rows, curves = [], []
         for score in COMPARED:
             clock = Stopwatch()

@@ -10,7 +10,7 @@ from ..nn.decoders import DecoderName
 from ..records.experiment import Chart, Finding, Row
 from ..training.config import TrainingConfig
 from ..training.seeds import derived_seed
-from .running import Stopwatch, Tell, under
+from .running import Stopwatch, Tell, training_of, under
 from .sequences import TASKS, Rows, draw_lesson
 from .teaching import build, curve, effective_count, study
 
@@ -61,9 +61,4 @@ class Symbols:
         return Finding(seed, tuple(rows), Chart("lines", "epoch", "exact match", tuple(curves)))
 
     def _training(self, seed: int) -> TrainingConfig:
-        return TrainingConfig(
-            epochs=self.epochs,
-            batch_size=self.batch_size,
-            learning_rate=self.learning_rate,
-            seed=derived_seed(seed, "training"),
-        )
+        return training_of(self, derived_seed(seed, "training"))

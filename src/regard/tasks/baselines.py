@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ModelError
-from .predictions import Answers, Floats, Integers, softened
+from .predictions import BaselineAnswers, Floats, Integers, softened
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -98,13 +98,15 @@ class TfidfBaseline:
             logits += vectorizer.transform(texts) @ self.coefficients.T
         return softened(logits, multilabel=self.multilabel)
 
-    def answers(self, texts: Sequence[str]) -> tuple[Answers, Answers]:
+    def answers(self, texts: Sequence[str]) -> tuple[BaselineAnswers, BaselineAnswers]:
         """Return what to put beside a model: these answers, and always the most frequent class."""
         constant = np.tile(self.frequencies.astype(np.float64), (len(texts), 1))
         note = f"learned from {self.trained_on:,} training documents"
         if self.trained_on < self.drawn_from:
             note += f", drawn from {self.drawn_from:,}"
-        return Answers(TFIDF, self.predict_proba(texts), note), Answers(MAJORITY, constant)
+        return BaselineAnswers(TFIDF, self.predict_proba(texts), note), BaselineAnswers(
+            MAJORITY, constant
+        )
 
     def save(self, folder: Path) -> None:
         """Write the two files of the baseline into a model's folder."""

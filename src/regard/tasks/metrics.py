@@ -21,7 +21,7 @@ from ..records.explanation import ClassName
 from .abstention import coverage_curve
 from .bootstrap import Outcomes, Scores, percentiles, proportion_interval, resampled_scores
 from .calibration import calibration
-from .predictions import Answers, Floats, Integers, Predictions
+from .predictions import BaselineAnswers, Floats, Integers, Predictions
 
 __all__ = ["evaluate", "length_effect", "per_class", "worst_mistakes"]
 
@@ -31,7 +31,7 @@ def evaluate(
     *,
     temperature: float = 1.0,
     lengths: Integers | None = None,
-    baselines: Sequence[Answers] = (),
+    baselines: Sequence[BaselineAnswers] = (),
     seed: int = 0,
 ) -> Evaluation:
     """Score a model's answers, beside those of plain methods to the same documents.
@@ -186,7 +186,7 @@ class _Method:
 
 
 def _baseline(
-    answers: Answers, ours: _Method, theirs: _Method, classes: tuple[ClassName, ...]
+    answers: BaselineAnswers, ours: _Method, theirs: _Method, classes: tuple[ClassName, ...]
 ) -> Baseline:
     constant = None if theirs.constant is None else _named(theirs.constant, classes)
     return Baseline(
@@ -209,7 +209,7 @@ def _baseline(
     )
 
 
-def _decisions(answers: Answers, predictions: Predictions) -> Integers:
+def _decisions(answers: BaselineAnswers, predictions: Predictions) -> Integers:
     if np.shape(answers.probabilities) != predictions.logits.shape:
         raise DataError(
             f"{answers.name} answered {np.shape(answers.probabilities)}, but there are "

@@ -10,7 +10,15 @@ from numpy.typing import NDArray
 from ..errors import DataError
 from ..records.explanation import ClassName
 
-__all__ = ["Answers", "Floats", "Integers", "Predictions", "confidences", "decided", "softened"]
+__all__ = [
+    "BaselineAnswers",
+    "Floats",
+    "Integers",
+    "Predictions",
+    "confidences",
+    "decided",
+    "softened",
+]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -81,7 +89,7 @@ class Predictions:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Answers:
+class BaselineAnswers:
     """What another method says about the same documents."""
 
     name: str
