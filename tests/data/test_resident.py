@@ -124,6 +124,7 @@ def test_a_training_on_it_is_one_on_the_corpus(corpus, weighing, device):
     assert ends[0] == pytest.approx(ends[1], rel=0 if device == "cpu" else 1e-3)
 
 
+@pytest.mark.filterwarnings("ignore:Synchronization debug mode")
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 def test_no_step_waits_for_the_gpu(corpus):
     """Torch itself raises where an operation would wait; the first steps compile kernels."""

@@ -80,6 +80,7 @@ def test_what_is_left_is_known_on_the_host():
     assert torch.equal(left.shape.sentences, left.sentences)
 
 
+@pytest.mark.filterwarnings("ignore:Synchronization debug mode")
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 def test_on_a_gpu_the_same_sentences_go_and_nobody_waits():
     batch = batch_of(DOCUMENTS)

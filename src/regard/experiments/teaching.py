@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -80,12 +80,21 @@ def teach(model: Seq2Seq, lesson: Lesson, config: TrainingConfig) -> Iterator[Pr
             running = RunningLoss(next(model.parameters()).device)
 
 
-def study(model: Seq2Seq, lesson: Lesson, config: TrainingConfig, tell: Tell) -> list[Progress]:
-    """Train the model in place to the end; return how it went, epoch by epoch."""
+def study(
+    model: Seq2Seq,
+    lesson: Lesson,
+    config: TrainingConfig,
+    tell: Tell,
+    *,
+    done: Callable[[Sequence[Progress]], bool] = lambda history: False,
+) -> list[Progress]:
+    """Train the model in place to the end, or until ``done``; return how it went by epoch."""
     history: list[Progress] = []
     for progress in teach(model, lesson, config):
         history.append(progress)
         tell(str(progress))
+        if done(history):
+            break
     return history
 
 
