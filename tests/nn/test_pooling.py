@@ -45,6 +45,34 @@ def test_attention_with_context_equals_numpy():
         np.testing.assert_allclose(vector.detach().numpy(), expected @ states, atol=1e-6)
 
 
+@pytest.mark.parametrize("score", ["context", "general", "additive"])
+@pytest.mark.parametrize(
+    "device",
+    [
+        "cpu",
+        pytest.param(
+            "cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+        ),
+    ],
+)
+def test_kernels_pool_as_the_plain_version_does(score, device):
+    """In double precision no kernel is used; gradients of vectors and of weights go back."""
+    quick, plain = attention(score).to(device), attention(score).double()
+    gradients = []
+    for pooling, inputs in ((quick, items()), (plain, items())):
+        parameter = next(pooling.parameters())
+        values = inputs.values.to(parameter).requires_grad_()
+        pooled = pooling(Ragged(values, inputs.lengths.to(parameter.device)))
+        count = len(values)
+        (
+            pooled.vectors.square().sum() + pooled.weights.values @ torch.arange(count).to(values)
+        ).backward()
+        wanted = [values, *pooling.parameters()]
+        gradients.append([pooled.vectors, pooled.weights.values, *(one.grad for one in wanted)])
+    for found, expected in zip(*gradients, strict=True):
+        torch.testing.assert_close(found.double().cpu(), expected, rtol=1e-5, atol=1e-6)
+
+
 def test_scores_are_not_squashed():
     """D13: with a tanh around the score no weight could be more than e^2 = 7.4 times another."""
     pooling = attention()

@@ -16,7 +16,7 @@ from torch import Tensor
 from ..errors import suggestion
 from ..ragged import Ragged
 
-__all__ = ["attend_rows", "available", "describe", "recur"]
+__all__ = ["attend_rows", "attends", "available", "describe", "recur"]
 
 _GATES = {"rnn": 1, "gru": 3, "lstm": 4}
 _DTYPES = (torch.float32, torch.bfloat16)
@@ -92,12 +92,14 @@ def attend_rows(scores: Tensor, values: Tensor, rows: Ragged) -> tuple[Tensor, T
 def available(cell: str, projected: Tensor) -> bool:
     """Say whether ``recur`` can take this, and is the quickest way to do so."""
     return (
-        cell in _GATES
-        and projected.is_cuda
-        and projected.dtype in _DTYPES
-        and projected.ndim == 2
-        and projected.shape[1] <= _GATES[cell] * _MOST_UNITS
-        and not _obstacle(projected.device)
+        cell in _GATES and attends(projected) and projected.shape[1] <= _GATES[cell] * _MOST_UNITS
+    )
+
+
+def attends(items: Tensor) -> bool:
+    """Say whether ``attend_rows`` can take such items, (items, size)."""
+    return (
+        items.is_cuda and items.dtype in _DTYPES and items.ndim == 2 and not _obstacle(items.device)
     )
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from ..kernels import cpu
+from ..kernels import cpu, triton
 from ..ragged import Ragged
 from .attention import SCORES, ContextScore
 from .rows import row_max, row_mean, row_softmax, row_sum, row_weighted_sum
@@ -149,7 +149,7 @@ class AttentionPooling(Pooling):
         if attention is not None and cpu.attends(items.values):
             vectors, weights = cpu.attend_context(items.values, items, attention)
             return Pooled(vectors, items.with_values(weights))
-        return _summed(items, row_softmax(items.with_values(self.score(self.query, items))).values)
+        return _attended(items, self.score(self.query, items))
 
     def in_c(self) -> cpu.ContextAttention | None:
         """The same attention as the kernels in C take it, if they know its score and type."""
@@ -200,6 +200,15 @@ def redundancy(weights: Ragged) -> Tensor:
     identity = torch.eye(columns.shape[1], dtype=columns.dtype, device=columns.device)
     squared = (torch.stack(overlaps, 1) - identity).square().sum((1, 2))
     return squared * (weights.lengths > 0)
+
+
+def _attended(items: Ragged, scores: Tensor) -> Pooled:
+    """Weigh every row by the softmax of its scores, (items,), and add it up."""
+    for kernel in (cpu, triton):
+        if kernel.attends(items.values):
+            vectors, weights = kernel.attend_rows(scores.float(), items.values, items)
+            return Pooled(vectors, items.with_values(weights))
+    return _summed(items, row_softmax(items.with_values(scores)).values)
 
 
 def _summed(items: Ragged, weights: Tensor) -> Pooled:
