@@ -1,7 +1,9 @@
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
-from regard.nn.dropout import drop
+from regard.nn.dropout import drawn_words, drop
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
@@ -39,3 +41,56 @@ def test_the_type_stays_and_the_gradient_is_that_of_the_kept(dtype):
 
 def test_nothing_can_be_dropped():
     assert drop(torch.zeros(0, 3), 0.5, True).shape == (0, 3)
+
+
+def test_the_words_are_those_of_philox():
+    """The first counters of the published test vectors, of a seed of zeros."""
+    words = drawn_words(64, 0).view(4, 16)
+    expected = [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]
+    assert words[:, 0].tolist() == expected
+
+
+@given(seed=st.integers(0, 2**63 - 1), count=st.integers(1, 300))
+def test_the_words_are_those_of_philox_written_with_plain_numbers(seed, count):
+    words = drawn_words(count, seed).tolist()
+    place = count - 1
+    group, rest = divmod(place, 64)
+    word, lane = divmod(rest, 16)
+    assert words[place] == philox(group * 16 + lane, seed)[word]
+
+
+def philox(counter, seed):
+    low = 2**32 - 1
+    a, b, c, d = counter & low, counter >> 32, 0, 0
+    first_key, second_key = seed & low, seed >> 32
+    for _ in range(10):
+        first, second = a * 0xD2511F53, c * 0xCD9E8D57
+        a, b = second >> 32 ^ b ^ first_key, second & low
+        c, d = first >> 32 ^ d ^ second_key, first & low
+        first_key, second_key = first_key + 0x9E3779B9 & low, second_key + 0xBB67AE85 & low
+    return a, b, c, d
+
+
+def test_dropping_is_independent_from_place_to_place_and_from_seed_to_seed():
+    """Bounds of five standard deviations: a shared generator would show as a correlation."""
+    one, other = (drawn_words(1 << 16, seed).double() / 2**32 - 0.5 for seed in (11, 12))
+    most = 5 / 2**8
+    assert correlation(one, other).abs() < most
+    for apart in (1, 4, 16, 64, 200):
+        assert correlation(one[apart:], one[:-apart]).abs() < most
+    counts = torch.histc(one, 64, -0.5, 0.5)
+    assert ((counts - 1024) ** 2 / 1024).sum() < 63 + 5 * (2 * 63) ** 0.5
+
+
+def correlation(one, other):
+    return torch.corrcoef(torch.stack([one, other]))[0, 1]
+
+
+def test_the_rest_makes_up_for_what_is_dropped_twice():
+    """The gradient of the gradient goes the same way: dropping is multiplication by constants."""
+    values = torch.randn(90, requires_grad=True)
+    torch.manual_seed(1)
+    dropped = drop(values, 0.4, True)
+    (gradient,) = torch.autograd.grad((dropped**2).sum(), values, create_graph=True)
+    (second,) = torch.autograd.grad(gradient.sum(), values)
+    torch.testing.assert_close(second, torch.where(dropped != 0, 2 / 0.6**2, 0.0))

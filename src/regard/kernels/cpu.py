@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from .cpu_attention import ContextAttention, attend, attend_context, attend_rows
+from .cpu_drawing import Draw, drop
 from .cpu_moves import AdamNumbers, drift_rows, step_rows
 from .cpu_plan import GATES, Cell, Recurrent
 from .cpu_projection import project, project_into
@@ -15,14 +16,17 @@ from .native import library, why_absent
 __all__ = [
     "AdamNumbers",
     "ContextAttention",
+    "Draw",
     "Recurrent",
     "attend",
     "attend_context",
     "attend_rows",
     "attends",
     "available",
+    "computes",
     "describe",
     "drift_rows",
+    "drop",
     "project",
     "project_into",
     "recur",
@@ -42,12 +46,16 @@ def available(cell: Cell, projected: Tensor) -> bool:
 
 def attends(items: Tensor) -> bool:
     """Say whether ``attend_rows`` and ``attend_context`` can take such items, (items, size)."""
+    return items.ndim == 2 and computes(items)
+
+
+def computes(values: Tensor) -> bool:
+    """Say whether there are kernels for values of this type where they are."""
     # A graph that is being recorded must see operations of torch, not one call into C.
     recording = torch.jit.is_tracing() or torch.compiler.is_compiling()  # type: ignore[attr-defined]
     return (
-        items.device.type == "cpu"
-        and items.dtype == torch.float32
-        and items.ndim == 2
+        values.device.type == "cpu"
+        and values.dtype == torch.float32
         and not recording
         and library() is not None
     )

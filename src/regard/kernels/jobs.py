@@ -11,6 +11,7 @@ from ..ragged import Ragged
 
 __all__ = [
     "Attending",
+    "Drawing",
     "Gathering",
     "Job",
     "Layout",
@@ -228,5 +229,19 @@ class Moving(Job):
         ("rate", _real),
         ("root", _real),
         ("eps", _real),
+        ("next_task", _number),
+    ]
+
+
+class Drawing(Job):
+    """Numbers of which a share becomes zero."""
+
+    _fields_ = [
+        ("count", _number),
+        ("seed", _number),
+        ("threshold", _number),
+        ("values", _pointer),
+        ("kept", _pointer),
+        ("scale", _real),
         ("next_task", _number),
     ]

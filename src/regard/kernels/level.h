@@ -19,6 +19,7 @@
 #include "attending.h"
 #include "projecting.h"
 #include "moving.h"
+#include "drawing.h"
 
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
@@ -34,6 +35,7 @@ const struct level JOIN(level_, LEVEL) = {
     .attend = attend,
     .project = project,
     .move = move,
+    .drop = drop,
     .pool = pool,
     .pool_back = pool_back,
     .pool_context = pool_context,

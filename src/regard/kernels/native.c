@@ -51,6 +51,8 @@ int regard_project(int64_t level, struct projecting *job) { return levels[level]
 
 int regard_move(int64_t level, struct moving *job) { return levels[level]->move(job); }
 
+int regard_drop(int64_t level, struct drawing *job) { return levels[level]->drop(job); }
+
 int regard_pool(int64_t level, struct pooling *job) { return levels[level]->pool(job); }
 
 int regard_pool_back(int64_t level, struct pooling *job) { return levels[level]->pool_back(job); }

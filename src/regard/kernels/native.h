@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define INTERFACE 5
+#define INTERFACE 6
 
 /* How many rows are worked on together: enough to use each weight eight times per load. */
 #define BLOCK_ROWS 8
@@ -145,6 +145,17 @@ struct moving {
     int64_t next_task;
 };
 
+/* kept = value * scale, or zero where the word drawn for it lies below the threshold. */
+struct drawing {
+    int64_t count;
+    int64_t seed;
+    int64_t threshold; /* from 0 to 2^32 - 1 */
+    const float *values; /* (count) */
+    float *kept;         /* (count) */
+    float scale;
+    int64_t next_task;
+};
+
 /* The kernels compiled for one instruction set. */
 struct level {
     const char *name;
@@ -155,6 +166,7 @@ struct level {
     int (*attend)(struct attending *);
     int (*project)(struct projecting *);
     int (*move)(struct moving *);
+    int (*drop)(struct drawing *);
     int (*pool)(struct pooling *);
     int (*pool_back)(struct pooling *);
     int (*pool_context)(struct scoring *);

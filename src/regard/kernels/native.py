@@ -16,7 +16,7 @@ __all__ = ["SWITCH", "Library", "library", "required_library", "why_absent"]
 SWITCH = "REGARD_KERNELS"
 """The environment variable that turns the kernels off (``0``) or names the best level to use."""
 
-_INTERFACE = 5  # must equal INTERFACE in native.h
+_INTERFACE = 6  # must equal INTERFACE in native.h
 _OUT_OF_MEMORY = 1
 _HOME = os.getpid()
 
@@ -39,6 +39,7 @@ _KERNELS = (
     "attend",
     "project",
     "move",
+    "drop",
     "pool",
     "pool_back",
     "pool_context",
