@@ -1,16 +1,17 @@
 import pytest
 import torch
 
+from native_cases import LEVELS, needs_native
 from regard.kernels import cpu
-from regard.kernels.native import SWITCH, library
+from regard.kernels.native import SWITCH
 from regard.nn.dropout import drop, plain_drop
 
-pytestmark = pytest.mark.skipif(library() is None, reason="the native kernels are not compiled")
+pytestmark = needs_native
 
 DRAW = cpu.Draw(seed=0x1234_5678_9ABC_DEF0, threshold=1 << 30, scale=4 / 3)
 
 
-@pytest.fixture(params=library().levels if library() else ())
+@pytest.fixture(params=LEVELS)
 def level(request, monkeypatch):
     monkeypatch.setenv(SWITCH, request.param)
 

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from .cpu_attention import ContextAttention, attend, attend_context, attend_rows
+from .cpu_distinct import distinct
 from .cpu_drawing import Draw, drop
 from .cpu_moves import AdamNumbers, drift_rows, step_rows
 from .cpu_plan import GATES, Cell, Recurrent
@@ -24,7 +25,9 @@ __all__ = [
     "attends",
     "available",
     "computes",
+    "counts",
     "describe",
+    "distinct",
     "drift_rows",
     "drop",
     "project",
@@ -51,14 +54,18 @@ def attends(items: Tensor) -> bool:
 
 def computes(values: Tensor) -> bool:
     """Say whether there are kernels for values of this type where they are."""
+    return values.dtype == torch.float32 and _in_reach(values)
+
+
+def counts(ids: Tensor) -> bool:
+    """Say whether ``distinct`` can take such ids."""
+    return ids.dtype == torch.int64 and ids.ndim == 1 and _in_reach(ids)
+
+
+def _in_reach(values: Tensor) -> bool:
     # A graph that is being recorded must see operations of torch, not one call into C.
     recording = torch.jit.is_tracing() or torch.compiler.is_compiling()  # type: ignore[attr-defined]
-    return (
-        values.device.type == "cpu"
-        and values.dtype == torch.float32
-        and not recording
-        and library() is not None
-    )
+    return values.device.type == "cpu" and not recording and library() is not None
 
 
 def describe() -> str:

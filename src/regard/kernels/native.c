@@ -108,3 +108,26 @@ int regard_group_items(const int64_t *index, int64_t item_count, int64_t distinc
     firsts[0] = 0;
     return DONE;
 }
+
+/* Find the ids that occur, ascending, and which of them each item is; return how many there are,
+ * or -1 where an id is none from 0 to limit - 1. marks, (limit / 64 + 1), holds zeros before;
+ * ranks, (limit), holds anything: only what was written is read. */
+int64_t regard_find_distinct(const int64_t *ids, int64_t item_count, int64_t limit,
+                             uint64_t *marks, int32_t *ranks, int64_t *distinct, int64_t *index)
+{
+    for (int64_t item = 0; item < item_count; item++) {
+        if (ids[item] < 0 || ids[item] >= limit)
+            return -1;
+        marks[ids[item] / 64] |= (uint64_t)1 << ids[item] % 64;
+    }
+    int64_t count = 0;
+    for (int64_t word = 0; word * 64 < limit; word++)
+        for (uint64_t left = marks[word]; left; left &= left - 1) {
+            distinct[count] = word * 64 + __builtin_ctzll(left);
+            ranks[distinct[count]] = (int32_t)count;
+            count++;
+        }
+    for (int64_t item = 0; item < item_count; item++)
+        index[item] = ranks[ids[item]];
+    return count;
+}

@@ -16,7 +16,7 @@ __all__ = ["SWITCH", "Library", "library", "required_library", "why_absent"]
 SWITCH = "REGARD_KERNELS"
 """The environment variable that turns the kernels off (``0``) or names the best level to use."""
 
-_INTERFACE = 6  # must equal INTERFACE in native.h
+_INTERFACE = 7  # must equal INTERFACE in native.h
 _OUT_OF_MEMORY = 1
 _HOME = os.getpid()
 
@@ -31,6 +31,7 @@ _HELPERS = {
     "add_shares": (_pointer, _number, _number),
     "check_index": (_pointer, _number, _number),
     "group_items": (_pointer, _number, _number, _pointer, _pointer),
+    "find_distinct": (_pointer, _number, _number, _pointer, _pointer, _pointer, _pointer),
 }
 _KERNELS = (
     "forward",

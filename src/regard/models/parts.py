@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from ..errors import ConfigError, suggestion
+from ..nn.distinct import distinct
 from ..nn.dropout import drop
 from ..nn.encoders import NoEncoder, RecurrentEncoder
 from ..nn.levels import pool_projected, pool_read
@@ -110,8 +111,8 @@ def _looked_up(embedding: nn.Embedding, values: Tensor) -> tuple[Tensor, Tensor]
         # To count the distinct words the host would have to wait for the device, which projects
         # a whole table in less time.
         return embedding.weight, values
-    distinct, index = torch.unique(values, return_inverse=True)
-    return embedding(distinct), index
+    found, index = distinct(values, embedding.num_embeddings)
+    return embedding(found), index
 
 
 class Level(nn.Module):

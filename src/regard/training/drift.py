@@ -45,10 +45,22 @@ class Drift:
 
         Two weights, the two reaches times eps, and what is left of the mean and the mean square.
         """
-        steps, places = np.unique(stopped, return_inverse=True)
+        steps, places = self._steps_of(stopped)
         weights, reaches = _two_of(self._sums[:, steps - self.start])
         left = np.stack([beta ** (self.step - steps) for beta in self._betas])
         return np.concatenate([weights, self._eps * reaches, left]).T[places]
+
+    def _steps_of(self, stopped: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Steps that hold all the given ones, and which of them stands where."""
+        first = int(stopped.min(initial=self.step))
+        if self.step - first < len(stopped):
+            return np.arange(first, self.step + 1), stopped - first
+        return np.unique(stopped, return_inverse=True)
+
+    @property
+    def waiting(self) -> bool:
+        """Whether there were steps since the start, so that rows may have missed some."""
+        return self.start < self.step
 
     def restart(self) -> None:
         """Forget the past, once all rows have made its moves."""

@@ -10,6 +10,7 @@ from typing import TypeGuard, cast
 import torch
 from torch import Tensor, nn
 
+from ..nn.distinct import distinct
 from ..nn.row_moves import AdamRows, AdamStep
 from .config import TrainingConfig
 from .drift import Drift
@@ -22,6 +23,7 @@ _EPS = 1e-8
 _FEWEST_NUMBERS = 1 << 18  # in a table; below, torch moves all of it as quickly
 # Adam's own corrections change so fast in its first steps that rows must not wait.
 _EARLY_STEPS = 64
+_NEVER = 1 << 62  # later than any step
 _MOST_MOMENTUM = 0.9  # above, rows go on for so long by themselves that two terms are too few
 
 
@@ -52,7 +54,8 @@ class RowAdam:
         self._momentum = momentum
         mean = torch.zeros_like(table.weight, requires_grad=False)
         self._rows = AdamRows(table.weight.detach(), mean, torch.zeros_like(mean))
-        self._moved_at = torch.zeros(len(mean), dtype=torch.int64)  # each row's last step
+        # Each row's last step; one that never had a gradient has nothing to make up for.
+        self._moved_at = torch.full((len(mean),), _NEVER, dtype=torch.int64)
         self._drift = Drift((momentum, _BETA), _EPS)
         self._whole = False  # whether the table is read as a whole
 
@@ -90,13 +93,13 @@ class RowAdam:
             eps=_EPS,
         )
         self._rows.step(rows, values, by)
-        self._moved_at[rows] = step
+        self._moved_at.index_fill_(0, rows, step)
         if self._whole or step <= _EARLY_STEPS:
             self.settle()
 
     def settle(self) -> None:
         """Make every move that is still to be made."""
-        self._catch_up(torch.arange(len(self._moved_at)))
+        self._make_up((self._moved_at < self._drift.step).nonzero().squeeze(1))
         self._drift.restart()
 
     def snapshot(self) -> Snapshot:
@@ -126,12 +129,16 @@ class RowAdam:
 
     def _catch_up(self, rows: Tensor) -> None:
         """Make the moves that rows, of which some may be named twice, have missed."""
-        behind = rows[self._moved_at[rows] < self._drift.step].unique()
-        if not len(behind):
-            return
-        missed = torch.from_numpy(self._drift.since(self._moved_at[behind].numpy()))
-        self._rows.drift(behind, missed.to(self.weight.dtype))
-        self._moved_at[behind] = self._drift.step
+        if self._drift.waiting:
+            behind = rows[self._moved_at[rows] < self._drift.step]
+            self._make_up(distinct(behind, len(self._moved_at))[0])
+
+    def _make_up(self, behind: Tensor) -> None:
+        """Make the moves that different rows have missed."""
+        if len(behind):
+            missed = torch.from_numpy(self._drift.since(self._moved_at[behind].numpy()))
+            self._rows.drift(behind, missed.to(self.weight.dtype))
+            self._moved_at.index_fill_(0, behind, self._drift.step)
 
 
 def _suits(module: nn.Module) -> TypeGuard[nn.Embedding]:
