@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
@@ -18,10 +19,9 @@ from .options import (
     OnBadRow,
     Quiet,
     TextColumn,
-    require_suffix,
 )
-from .progress import counted, say
-from .reports import REPORTS, write_report
+from .progress import counted
+from .reports import Delivery
 
 __all__ = ["CHANGED", "diff"]
 
@@ -64,27 +64,20 @@ def diff(
     from ..estimators.comparing import Comparison, compare
     from ..views.difference import render, summary
 
-    if out is not None:
-        require_suffix(out, REPORTS)
+    delivery = Delivery(out, json, quiet)
     columns = Columns(
         text=text_column,
         label=label_of(label_column, unlabelled),
         labels_separator=labels_separator,
         encoding=encoding,
     )
-    documents = opened(data, columns, limit=limit, on_bad_row=on_bad_row)
+    documents = islice(opened(data, columns, on_bad_row), limit)
     found = compare(
         DocumentClassifier.load(old, device=device),
         DocumentClassifier.load(new, device=device),
         counted(documents, "compared", quiet=quiet),
         Comparison(str(old), str(new), method, min_overlap, show),
     )
-    if out is not None:
-        write_report(found, out, render)
-        say(f"written to {out}", quiet=quiet)
-    if json:
-        typer.echo(found.to_json())
-    elif not quiet:
-        typer.echo("\n".join(summary(found)))
+    delivery.give(found, page=render, lines=summary)
     if found:
         raise typer.Exit(CHANGED)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,7 +10,7 @@ from .options import existing
 
 if TYPE_CHECKING:
     from ..data.columns import Columns
-    from ..text.document import Document
+    from ..data.readers import Reader
 
 __all__ = ["Limit", "Unlabelled", "label_of", "opened"]
 
@@ -27,11 +25,8 @@ def label_of(label_column: str, unlabelled: bool) -> str | None:
     return None if unlabelled else label_column
 
 
-def opened(
-    data: str, columns: Columns, *, limit: int | None = None, on_bad_row: str = "stop"
-) -> Iterator[Document]:
-    """Read the first documents of a file, or all."""
+def opened(data: str, columns: Columns, on_bad_row: str = "stop") -> Reader:
+    """Return what reads the documents of a file, or say kindly that there is none."""
     from ..data.readers import read_documents
 
-    reader = read_documents(existing(data), columns, on_bad_row=on_bad_row)  # type: ignore[arg-type]
-    return itertools.islice(iter(reader), limit)
+    return read_documents(existing(data), columns, on_bad_row=on_bad_row)  # type: ignore[arg-type]

@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from ..errors import ConfigError
-from .evaluate_translator import PairsToScore, evaluate_translator
+from .documents import opened
+from .evaluate_translator import SCORES, PairsToScore, evaluate_translator
 from .options import (
     Data,
     Device,
@@ -20,14 +21,13 @@ from .options import (
     ModelFolder,
     OnBadRow,
     Quiet,
+    ReportFile,
     SourceColumn,
     TargetColumn,
     TextColumn,
-    existing,
-    require_suffix,
 )
-from .progress import counted, say
-from .reports import REPORTS, write_report
+from .progress import counted
+from .reports import Delivery
 
 __all__ = ["evaluate"]
 
@@ -35,7 +35,7 @@ __all__ = ["evaluate"]
 def evaluate(
     model: ModelFolder,
     data: Data,
-    out: Annotated[Path | None, typer.Option(help="Write the report as .html or .json.")] = None,
+    out: ReportFile = None,
     json: Json = False,
     text_column: TextColumn = "text",
     label_column: LabelColumn = "label",
@@ -57,32 +57,25 @@ def evaluate(
     scored by BLEU and chrF.
     """
     from ..data.columns import Columns
-    from ..data.readers import read_documents
     from ..estimators.classifier import DocumentClassifier
     from ..estimators.saving import task_of
     from ..views.report import render
     from ..views.scorecard import summary
 
-    if out is not None:
-        require_suffix(out, REPORTS)
     if task_of(model) == "translate":
+        delivery = Delivery(out, json, quiet, "scores", SCORES)
         job = PairsToScore(data, source_column, target_column, encoding, on_bad_row, links)
-        evaluate_translator(model, job, out=out, json=json, device=device, quiet=quiet)
+        evaluate_translator(model, job, delivery, device=device)
         return
+    delivery = Delivery(out, json, quiet, "report")
     if links is not None:
         raise ConfigError(f"--links is for translators; {model} holds a classifier")
     classifier = DocumentClassifier.load(model, device=device)
     columns = Columns(
         text=text_column, label=label_column, labels_separator=labels_separator, encoding=encoding
     )
-    reader = read_documents(existing(data), columns, on_bad_row=on_bad_row)  # type: ignore[arg-type]
+    reader = opened(data, columns, on_bad_row)
     documents = counted(reader, "evaluated", quiet=quiet)
     found = classifier.evaluate(documents, title=Path(data).name)
     found = replace(found, data=replace(found.data, rows=reader.counts))
-    if out is not None:
-        write_report(found, out, render)
-        say(f"report written to {out}", quiet=quiet)
-    if json:
-        typer.echo(found.to_json())
-    elif not quiet:
-        typer.echo("\n".join(summary(found)))
+    delivery.give(found, page=render, lines=summary)

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
-from ..errors import ConfigError, DataError
+from ..errors import DataError
+from .documents import opened
 from .options import existing, pair_columns
 from .progress import counted, say
 
@@ -17,8 +16,12 @@ if TYPE_CHECKING:
     from ..data.pairs import Pair
     from ..estimators.translator import Translator
     from ..records.links import AlignmentScores, GoldLinks
+    from .reports import Delivery
 
-__all__ = ["PairsToScore", "evaluate_translator"]
+__all__ = ["SCORES", "PairsToScore", "evaluate_translator"]
+
+SCORES = (".json",)
+"""How the scores of a translator can be written: a few numbers need no page."""
 
 
 @dataclass(frozen=True)
@@ -34,38 +37,29 @@ class PairsToScore:
 
 
 def evaluate_translator(
-    model: Path, pairs: PairsToScore, *, out: Path | None, json: bool, device: str, quiet: bool
+    model: Path, pairs: PairsToScore, delivery: Delivery, *, device: str
 ) -> None:
     """Score a translator, print the scores, and write them if asked."""
     from ..data.pairs import read_pairs
-    from ..data.readers import read_documents
     from ..estimators.translator import Translator
+    from ..records.translation import TranslationScores
 
-    if out is not None and out.suffix.lower() != ".json":
-        raise ConfigError(f"{out} cannot be written: the scores of a translator are .json")
     translator = Translator.load(model, device=device)
     columns = pair_columns(
         pairs.source_column or _known(translator, "source_column"),
         pairs.target_column or _known(translator, "target_column"),
         encoding=pairs.encoding,
     )
-    reader = read_documents(existing(pairs.data), columns, on_bad_row=pairs.on_bad_row)  # type: ignore[arg-type]
-    read = list(counted(read_pairs(reader), "read", quiet=quiet))
+    reader = opened(pairs.data, columns, pairs.on_bad_row)
+    read = list(counted(read_pairs(reader), "read", quiet=delivery.quiet))
     gold = None if pairs.links is None else _gold(pairs.links, len(read))
     found = translator.evaluate(read, title=Path(pairs.data).name)
     if gold is not None:
         found = replace(found, alignment=_linked(translator, read, gold))
     if reader.counts.skipped:
         for line in reader.counts.describe():
-            say(line, quiet=quiet)
-    if out is not None:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(found.to_json(indent=2) + "\n", encoding="utf-8")
-        say(f"scores written to {out}", quiet=quiet)
-    if json:
-        typer.echo(found.to_json())
-    elif not quiet:
-        typer.echo("\n".join(found.describe()))
+            say(line, quiet=delivery.quiet)
+    delivery.give(found, lines=TranslationScores.describe)
 
 
 def _gold(path: str, pairs: int) -> list[GoldLinks]:

@@ -26,37 +26,48 @@ SUFFIXES = (".html", ".json", ".jsonl", ".png", ".svg")
 PICTURES = (".png", ".svg")
 
 
+SomeTexts = Annotated[
+    str | None, typer.Argument(metavar="[DATA]", help="A file of texts, in place of --text.")
+]
+Text = Annotated[str | None, typer.Option(help="The text itself.")]
+Out = Annotated[
+    Path | None,
+    typer.Option(help="Write .html, .json, .jsonl, .png or .svg instead of showing it."),
+]
+Limit = Annotated[int, typer.Option(min=1, help="How many documents of a file to explain.")]
+Method = Annotated[str, typer.Option(help="How to explain.")]
+Label = Annotated[
+    str | None, typer.Option(help="The label to explain, in place of the model's answer.")
+]
+Against = Annotated[
+    str | None, typer.Option(help="The label to contrast it with, for --method contrast.")
+]
+Receipt = Annotated[
+    bool | None,
+    typer.Option(help="Measure how faithful the explanation is; usual for --text."),
+]
+Candidates = Annotated[
+    int, typer.Option(min=1, help="How many translations of each text, by a translator.")
+]
+WholeWords = Annotated[
+    bool, typer.Option("--whole-words", help="Show words in place of pieces, of a translator.")
+]
+UsualTextColumn = Annotated[str | None, typer.Option(help="The column that holds the text.")]
+
+
 def explain(
     model: ModelFolder,
-    data: Annotated[
-        str | None, typer.Argument(metavar="[DATA]", help="A file of texts, in place of --text.")
-    ] = None,
-    text: Annotated[str | None, typer.Option(help="The text itself.")] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Write .html, .json, .jsonl, .png or .svg instead of showing it."),
-    ] = None,
-    limit: Annotated[
-        int, typer.Option(min=1, help="How many documents of a file to explain.")
-    ] = 20,
-    method: Annotated[str, typer.Option(help="How to explain.")] = "default",
-    label: Annotated[
-        str | None, typer.Option(help="The label to explain, in place of the model's answer.")
-    ] = None,
-    against: Annotated[
-        str | None, typer.Option(help="The label to contrast it with, for --method contrast.")
-    ] = None,
-    receipt: Annotated[
-        bool | None,
-        typer.Option(help="Measure how faithful the explanation is; usual for --text."),
-    ] = None,
-    n_best: Annotated[
-        int, typer.Option(min=1, help="How many translations of each text, by a translator.")
-    ] = 1,
-    whole_words: Annotated[
-        bool, typer.Option("--whole-words", help="Show words in place of pieces, of a translator.")
-    ] = False,
-    text_column: Annotated[str | None, typer.Option(help="The column that holds the text.")] = None,
+    data: SomeTexts = None,
+    text: Text = None,
+    out: Out = None,
+    limit: Limit = 20,
+    method: Method = "default",
+    label: Label = None,
+    against: Against = None,
+    receipt: Receipt = None,
+    n_best: Candidates = 1,
+    whole_words: WholeWords = False,
+    text_column: UsualTextColumn = None,
     encoding: Encoding = None,
     device: Device = "auto",
     quiet: Quiet = False,

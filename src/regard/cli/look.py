@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
@@ -20,10 +21,9 @@ from .options import (
     OnBadRow,
     Quiet,
     TextColumn,
-    require_suffix,
 )
-from .progress import counted, say
-from .reports import REPORTS, write_report
+from .progress import counted
+from .reports import Delivery
 
 __all__ = ["look"]
 
@@ -58,15 +58,14 @@ def look(
     from ..views.look import render
     from ..views.look_lines import summary
 
-    if out is not None:
-        require_suffix(out, REPORTS)
+    delivery = Delivery(out, json, quiet)
     columns = Columns(
         text=text_column,
         label=label_of(label_column, unlabelled),
         labels_separator=labels_separator,
         encoding=encoding,
     )
-    documents = opened(data, columns, limit=limit, on_bad_row=on_bad_row)
+    documents = islice(opened(data, columns, on_bad_row), limit)
     found = look_through(
         DocumentClassifier.load(model, device=device),
         documents,
@@ -74,10 +73,4 @@ def look(
         title=f"{model.name} on {Path(data).name}",
         watch=partial(counted, quiet=quiet),
     )
-    if out is not None:
-        write_report(found, out, render)
-        say(f"written to {out}", quiet=quiet)
-    if json:
-        typer.echo(found.to_json())
-    elif not quiet:
-        typer.echo("\n".join(summary(found)))
+    delivery.give(found, page=render, lines=summary)

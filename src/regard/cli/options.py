@@ -26,6 +26,7 @@ __all__ = [
     "ModelFolder",
     "OnBadRow",
     "Quiet",
+    "ReportFile",
     "SourceColumn",
     "TargetColumn",
     "TextColumn",
@@ -71,6 +72,7 @@ Device = Annotated[str, typer.Option(help="Where to compute: auto, cpu, cuda, cu
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", callback=_hush, help="Print nothing but errors.")
 ]
+ReportFile = Annotated[Path | None, typer.Option(help="Write the report as .html or .json.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 

@@ -12,7 +12,8 @@ import typer
 
 from ..data.lines import STANDARD_INPUT
 from ..errors import ConfigError, DataError
-from .options import Data, Device, Encoding, ModelFolder, OnBadRow, Quiet, TextColumn, existing
+from .documents import opened
+from .options import Data, Device, Encoding, ModelFolder, OnBadRow, Quiet, TextColumn
 from .progress import counted, say
 
 if TYPE_CHECKING:
@@ -55,13 +56,12 @@ def predict(
     Ids and other columns are carried through, in the same order.
     """
     from ..data.columns import Columns
-    from ..data.readers import read_documents
     from ..estimators.classifier import DocumentClassifier
 
     if resume and STANDARD_INPUT in (data, out):
         raise ConfigError("--resume needs files to go on with, not -")
     columns = Columns(text=text_column, label=None, encoding=encoding)
-    reader = read_documents(existing(data), columns, on_bad_row=on_bad_row)  # type: ignore[arg-type]
+    reader = opened(data, columns, on_bad_row)
     classifier = DocumentClassifier.load(model, device=device)
     job = _Answering(classifier, text_column, abstain_below, explain, data == STANDARD_INPUT)
     if out == STANDARD_INPUT:

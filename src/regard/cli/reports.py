@@ -1,14 +1,18 @@
-"""What a command found, written as a page or as JSON, by the suffix of the file's name."""
+"""What a command found: written to a file by the suffix of its name, and printed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from .options import require_suffix
+import typer
 
-__all__ = ["REPORTS", "write_report"]
+from .options import require_suffix
+from .progress import say
+
+__all__ = ["REPORTS", "Delivery", "write_report"]
 
 REPORTS = (".html", ".json")
 
@@ -20,11 +24,40 @@ class _Record(Protocol):
 R = TypeVar("R", bound=_Record)
 
 
-def write_report(found: R, path: Path, render: Callable[[R], str]) -> None:
-    """Write a record as ``render`` draws it, or as JSON."""
-    if require_suffix(path, REPORTS) == ".html":
-        content = render(found)
-    else:
-        content = found.to_json(indent=2) + "\n"
+@dataclass(frozen=True)
+class Delivery:
+    """Where a finding goes; a file that cannot be written is refused before any work is done."""
+
+    out: Path | None
+    json: bool
+    quiet: bool
+    name: str = ""  # what the file is called once it is written
+    formats: tuple[str, ...] = REPORTS
+
+    def __post_init__(self) -> None:
+        if self.out is not None:
+            require_suffix(self.out, self.formats)
+
+    def give(
+        self,
+        found: R,
+        *,
+        lines: Callable[[R], Sequence[str]],
+        page: Callable[[R], str] | None = None,
+    ) -> None:
+        """Write the finding if asked, and print it as JSON or as lines for a person."""
+        if self.out is not None:
+            write_report(found, self.out, page)
+            say(f"{self.name} written to {self.out}".lstrip(), quiet=self.quiet)
+        if self.json:
+            typer.echo(found.to_json())
+        elif not self.quiet:
+            typer.echo("\n".join(lines(found)))
+
+
+def write_report(found: R, path: Path, page: Callable[[R], str] | None) -> None:
+    """Write a record as the page that is drawn of it, or as JSON; without a page JSON alone."""
+    suffix = require_suffix(path, REPORTS if page else (".json",))
+    content = page(found) if page and suffix == ".html" else found.to_json(indent=2) + "\n"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(content, encoding="utf-8")

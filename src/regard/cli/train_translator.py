@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import ConfigError
 from .progress import counted, say
 from .settings import translator_from
-from .working import held_out, require_workable, work_folder
+from .working import end_of_training, held_out, require_workable, watching, work_folder
 
 if TYPE_CHECKING:
     from ..data.columns import Columns
@@ -20,14 +18,7 @@ if TYPE_CHECKING:
     from ..estimators.translator import Translator
     from ..training.teams import Team
 
-__all__ = ["TranslationJob", "require_for_pairs"]
-
-
-def require_for_pairs(given: dict[str, object]) -> None:
-    """Raise ``ConfigError`` where an option was given that pairs have no use for."""
-    names = [name for name, value in given.items() if value is not None]
-    if names:
-        raise ConfigError(f"{' and '.join(names)} cannot be used with --task translate")
+__all__ = ["TranslationJob"]
 
 
 @dataclass
@@ -78,19 +69,14 @@ class TranslationJob:
     ) -> None:
         from ..data.pairs import read_pairs
         from ..estimators.preparing import FitOptions
-        from ..training.observers import TensorBoardLog
-        from ..training.progress import TrainingProgress
 
-        with ExitStack() as stack:
-            observers = [stack.enter_context(TrainingProgress(quiet=self.quiet))]
-            if logs is not None and team.rank == 0:
-                observers.append(stack.enter_context(TensorBoardLog(logs)))  # type: ignore[arg-type]
+        with watching(team, logs=logs, quiet=self.quiet) as observers:
             options = FitOptions(
                 columns=self.reader.columns,
                 readers=(self.reader,) if judged is None else (self.reader, judged),
                 work=work_folder(self.out),
                 resume=resume,
-                observers=tuple(observers),
+                observers=observers,
                 team=team,
             )
             pairs = counted(read_pairs(self.reader), "reading", quiet=self.quiet)
@@ -98,14 +84,8 @@ class TranslationJob:
             translator.fit_pairs(pairs, validation, options=options)
 
     def _report(self, translator: Translator, readers: Sequence[Reader]) -> None:
-        history = translator.history_
-        if history is not None and history.interrupted:
-            kept = "the best epoch so far was" if history.best else "the weights as they were are"
-            say(f"stopped by hand; {kept} kept", quiet=self.quiet)
-        for reader in readers:
-            if reader.counts.skipped:
-                for line in reader.counts.describe():
-                    say(line, quiet=self.quiet)
+        for line in end_of_training(translator.history_, readers):
+            say(line, quiet=self.quiet)
         for line in _summary(translator, self.out, self.reader.columns):
             say(line, quiet=self.quiet)
 

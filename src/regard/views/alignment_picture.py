@@ -25,6 +25,7 @@ __all__ = ["render", "write"]
 
 # All lengths are in points, 72 to the inch.
 _MARGIN, _FOOT, _GAP = 16.0, 34.0, 6.0
+_MIDDLE = "center_baseline"
 _COUNTS, _BAR = 84.0, 42.0  # the column of the counts, and the longest bar in it
 _LARGE, _SMALL = 20.0, 11.0  # how wide a cell is
 _MOST_LARGE = 40  # pieces on a side; with more, cells are small and say no number
@@ -99,14 +100,16 @@ class _Drawing:
         for row, column in np.argwhere(levels).tolist():
             middle = (at.left + (column + 0.5) * at.cell, at.top + (row + 0.5) * at.cell)
             ink = LIGHT.ink_on(greys[levels[row, column]])
-            self._text(f"{100 * weights[row, column]:.0f}", middle, ink, across="center")
+            self._text(f"{100 * weights[row, column]:.0f}", middle, ink, anchor=("center", _MIDDLE))
 
     def heads(self, rows: tuple[str, ...], columns: tuple[str, ...]) -> None:
         """Write what was written at the left, and the source above."""
         at = self._at
         for place, name in enumerate(rows):
             middle = at.top + (place + 0.5) * at.cell
-            self._text(name, (at.left - _GAP, middle), LIGHT.ink, across="right", head=True)
+            self._text(
+                name, (at.left - _GAP, middle), LIGHT.ink, anchor=("right", _MIDDLE), head=True
+            )
         for place, name in enumerate(columns):
             spot = (at.left + (place + 0.5) * at.cell, at.top - _GAP)
             self._upright(name, spot)
@@ -116,7 +119,12 @@ class _Drawing:
         at = self._at
         right = at.left + columns * at.cell + 10
         if columns:
-            self._text("pieces that counted", (right, at.top - _GAP), LIGHT.muted, down="bottom")
+            self._text(
+                "pieces that counted",
+                (right, at.top - _GAP),
+                LIGHT.muted,
+                anchor=("left", "bottom"),
+            )
         for place, count in enumerate(counts.tolist()):
             top = at.top + place * at.cell
             self._text(f"{count:.1f}", (right, top + at.cell / 2), LIGHT.muted)
@@ -149,15 +157,14 @@ class _Drawing:
         spot: tuple[float, float],
         colour: Colour,
         *,
-        across: str = "left",
-        down: str = "center_baseline",
+        anchor: tuple[str, str] = ("left", _MIDDLE),
         head: bool = False,
     ) -> None:
         self._axes.text(
             *spot,
             text,
-            ha=across,
-            va=down,
+            ha=anchor[0],
+            va=anchor[1],
             color=hexadecimal(colour),
             fontproperties=self._style.properties(small=not head or self._at.cell < _LARGE),
             parse_math=False,

@@ -1,0 +1,160 @@
+"""``regard train`` on labelled texts: what is read, printed and written around the fit."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..errors import ConfigError
+from .documents import opened
+from .progress import counted, say
+from .working import (
+    end_of_training,
+    held_out,
+    require_workable,
+    watching,
+    work_folder,
+)
+
+if TYPE_CHECKING:
+    from ..data.columns import Columns
+    from ..data.readers import Reader
+    from ..estimators.classifier import DocumentClassifier
+    from ..records.check import DataCheck
+    from ..training.teams import Team
+
+__all__ = ["ClassificationJob", "TrainingFiles", "open_files"]
+
+
+class TrainingFiles(NamedTuple):
+    """Where the documents come from, and what share is held out where no file says it."""
+
+    training: Reader
+    validation: Reader | None
+    test: Reader | None
+    fraction: float
+
+
+def open_files(
+    data: str, columns: Columns, *, validation: str, test: str | None, on_bad_row: str
+) -> TrainingFiles:
+    """Find the files of a training, or say what is wrong with them before any work is done."""
+    reader = opened(data, columns, on_bad_row)
+    fraction, judged = held_out(validation, columns, on_bad_row)
+    _require_one_split(columns, judged)
+    return TrainingFiles(reader, judged, _tested_on(test, validation, columns), fraction)
+
+
+def _require_one_split(columns: Columns, held_out: Reader | None) -> None:
+    """Raise ``ConfigError`` where two answers are given to what is held out."""
+    given = {
+        "--group-column": columns.group,
+        "--time-column": columns.time,
+        "--validation FILE": held_out,
+    }
+    names = [name for name, value in given.items() if value is not None]
+    if len(names) > 1:
+        raise ConfigError(f"{' and '.join(names)} each say what to validate on; give one of them")
+
+
+def _tested_on(test: str | None, validation: str, columns: Columns) -> Reader | None:
+    """Read the test file's texts, unless training would stop by them too."""
+    if test is None:
+        return None
+    if Path(validation).exists() and Path(test).exists() and Path(validation).samefile(test):
+        raise ConfigError(
+            f"--validation and --test are both {test}: a score on what training stopped by "
+            "flatters; give another file or a fraction to --validation"
+        )
+    return opened(test, replace(columns, label=None, group=None, time=None), "stop")
+
+
+class ClassificationJob:
+    """One training of a classifier from the shell."""
+
+    def __init__(
+        self,
+        classifier: DocumentClassifier,
+        files: TrainingFiles,
+        *,
+        out: Path,
+        quiet: bool,
+    ) -> None:
+        self.classifier, self.out, self.quiet = classifier, out, quiet
+        self.reader, self.held_out, self.test, fraction = files
+        self.classifier.set_params(validation=fraction)
+        self.work = work_folder(out)
+
+    def go(self, *, vectors: Path | None, resume: bool, baseline: bool, logs: Path | None) -> None:
+        """Fit, compare, save and say so; with several processes the first alone speaks."""
+        from ..scale.distributed import join_team, own_device
+        from ..training.devices import choose_device
+
+        require_workable(self.out, resume=resume, quiet=self.quiet)
+        device = own_device(choose_device(self.classifier.device))
+        self.classifier.set_params(device=str(device))
+        with join_team(device) as team:
+            self.quiet = self.quiet or team.rank != 0
+            self._fit(team, vectors=vectors, resume=resume, logs=logs)
+            if team.rank != 0:
+                return
+            if baseline:
+                say("fitting TF-IDF + logistic regression to compare with", quiet=self.quiet)
+                self.classifier.fit_baseline(self.reader)
+            self.classifier.save(self.out)
+        shutil.rmtree(self.work, ignore_errors=True)
+        self._report()
+
+    def _fit(self, team: Team, *, vectors: Path | None, resume: bool, logs: Path | None) -> None:
+        from ..estimators.preparing import FitOptions
+
+        columns = self.reader.columns
+        with watching(team, logs=logs, quiet=self.quiet) as observers:
+            options = FitOptions(
+                split="group" if columns.group else "time" if columns.time else "random",
+                columns=columns,
+                readers=(self.reader,) if self.held_out is None else (self.reader, self.held_out),
+                test=self.test,
+                vectors=vectors,
+                work=self.work,
+                resume=resume,
+                choose_method=True,
+                observers=observers,
+                team=team,
+                on_check=self._show_check,
+            )
+            documents = counted(self.reader, "reading", quiet=self.quiet)
+            self.classifier.fit_documents(documents, self.held_out, options=options)
+
+    def _show_check(self, check: DataCheck) -> None:
+        vectors = self.classifier.vector_coverage_
+        for line in [*check.describe(), *(vectors.describe() if vectors else ())]:
+            say(line, quiet=self.quiet)
+
+    def _report(self) -> None:
+        for line in end_of_training(self.classifier.history_, [self.reader, self.held_out]):
+            say(line, quiet=self.quiet)
+        for line in _summary(self.classifier, self.out):
+            say(line, quiet=self.quiet)
+
+
+def _summary(classifier: DocumentClassifier, out: Path) -> Sequence[str]:
+    best = classifier.history_.best if classifier.history_ else None
+    lines = [f"saved to {out}"]
+    if not classifier.facts_["validation_documents"]:
+        lines.insert(0, "nothing was held out, so how good it is was not measured")
+    if best is not None and best.validation_accuracy is not None:
+        lines.insert(
+            0,
+            f"best epoch {best.epoch}: accuracy {best.validation_accuracy:.4f} and macro-F1 "
+            f"{best.validation_macro_f1:.4f} on {classifier.facts_['validation_documents']:,} "
+            "held-out documents (they chose the epoch: measure on others)",
+        )
+    return [
+        *lines,
+        f"  regard evaluate {out} TEST.csv --out report.html",
+        f'  regard explain {out} --text "..."',
+    ]
