@@ -84,23 +84,6 @@ def test_texts_records_and_views_do_without_torch():
     assert not wrong
 
 
-def _body_lines(function: ast.FunctionDef) -> int:
-    """What a reader must follow; the options of a command are a list, one or more lines each."""
-    return (function.end_lineno or 0) - function.body[0].lineno + 1
-
-
-def test_files_and_functions_stay_small():
-    wrong = []
-    for path in modules():
-        source = path.read_text(encoding="utf-8")
-        if source.count("\n") > 400:
-            wrong.append(f"{path.relative_to(ROOT)}: {source.count(chr(10))} lines")
-        for node in ast.walk(ast.parse(source)):
-            if isinstance(node, ast.FunctionDef) and _body_lines(node) > 60:
-                wrong.append(f"{path.relative_to(ROOT)}: {node.name} is over 60 lines")
-    assert not wrong, "\n".join(wrong)
-
-
 def test_every_module_says_what_it_is_for():
     missing = [
         str(path.relative_to(ROOT))

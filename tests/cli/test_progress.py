@@ -1,23 +1,12 @@
 """What a command says while it works."""
 
 import io
-import re
 from contextlib import redirect_stderr
 
 import pytest
 
 from regard.cli.progress import counted, say
-
-
-class Screen(io.StringIO):
-    """A terminal that remembers everything."""
-
-    def isatty(self):
-        return True
-
-    def plain(self):
-        """What was shown, without colours and movements."""
-        return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", self.getvalue())
+from screens import Screen
 
 
 @pytest.fixture(autouse=True)

@@ -11,23 +11,13 @@ from regard.estimators.preparing import FitOptions
 from regard.records.history import Epoch
 from regard.training.progress import TrainingProgress
 from reviews import reviews, tiny
+from screens import Screen
 
 EPOCH = Epoch(3, 0.51239, 1e-3, 500, 2.0, 0.4, 0.75, 0.7)
 LINE = (
     "epoch  3  loss 0.5124  validation loss 0.4000  accuracy 0.7500  macro-F1 0.7000  "
     "250 documents/s"
 )
-
-
-class Screen(io.StringIO):
-    """A terminal that remembers everything."""
-
-    def isatty(self):
-        return True
-
-    def plain(self):
-        """What was shown, without colours and movements."""
-        return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", self.getvalue())
 
 
 @pytest.fixture(autouse=True)
