@@ -14,6 +14,7 @@ from regard.errors import ConfigError, DataError, ModelError, NotFittedError
 from regard.estimators.preparing import FitOptions
 from regard.models.seq2seq import Seq2SeqConfig
 from regard.records.alignment import Alignment
+from regard.tasks.edits import character_error_rate
 from regard.text.units import UnitsConfig
 
 LINES, CAPITALS = parrots(900)
@@ -146,6 +147,16 @@ def test_without_attention_it_writes_but_cannot_say_where_it_looked(decoder):
     assert made.evaluate([Pair("a", "A")]).effective_count is None
     with pytest.raises(ModelError, match=f"'{decoder}' has no attention"):
         made.explain("a b")
+
+
+def test_letters_are_scored_by_their_error_rate(fitted):
+    """003-14: exact match and character error rate of what is written letter by letter."""
+    made = new_translator(units__kind="characters", training__epochs=1)
+    made.fit(LINES[:60], CAPITALS[:60])
+    scores = made.evaluate([Pair(*both) for both in zip(LINES[:9], CAPITALS[:9], strict=True)])
+    expected = character_error_rate(made.predict(LINES[:9]), CAPITALS[:9])
+    assert scores.character_error_rate == expected > 0
+    assert fitted.evaluate([Pair("a", "A")]).character_error_rate is None
 
 
 def test_the_loss_can_choose_the_epoch():

@@ -20,8 +20,11 @@ def test_scores_come_with_their_signatures():
 
 
 def test_what_is_odd_is_told_too():
-    odd = TranslationScores(1, 0, 0, "", "", 0, unended=3, effective_count=2.25)
-    assert odd.describe()[-2:] == [
+    odd = TranslationScores(
+        1, 0, 0, "", "", 0, unended=3, effective_count=2.25, character_error_rate=0.0312
+    )
+    assert odd.describe()[-3:] == [
+        "character error rate: 3.1%",
         "a piece looked at 2.2 pieces of the source",
         "3 came to the limit of their length before their end",
     ]

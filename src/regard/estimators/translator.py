@@ -22,6 +22,7 @@ from ..records.history import History
 from ..records.translation import Candidate, TranslationScores
 from ..tasks.alignment import mean_effective_count
 from ..tasks.bleu import score_translations
+from ..tasks.edits import character_error_rate
 from ..tasks.generate import GenerationConfig, TokenLoss
 from ..text.units import Units, UnitsConfig
 from ..training.batches import PlannedBatches
@@ -203,14 +204,20 @@ class Translator(TextEstimator):
         return self.evaluate(pair_texts(sources, targets)).bleu
 
     def evaluate(self, pairs: Iterable[Pair], *, title: str = "") -> TranslationScores:
-        """Score on pairs that the training never saw: BLEU, chrF, and how it looked."""
+        """Score on pairs that the training never saw: BLEU, chrF, and how it looked.
+
+        Where single letters are written the character error rate is given too.
+        """
         self._require_fitted()
         given = list(pairs)
         wrote = self._written([pair.source for pair in given], self.generation)
         texts = [self.writer_.candidate(one.found[0]).text for one in wrote]
-        scores = score_translations(texts, [pair.target for pair in given], title=title)
+        references = [pair.target for pair in given]
+        scores = score_translations(texts, references, title=title)
+        by_letters = self.settings_.units.kind == "characters"
         return replace(
             scores,
+            character_error_rate=character_error_rate(texts, references) if by_letters else None,
             unended=sum(not one.found[0].ended for one in wrote),
             effective_count=self._effective_count(wrote),
         )

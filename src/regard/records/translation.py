@@ -41,6 +41,7 @@ class TranslationScores:
     effective_count: float | None = None  # source pieces looked at by a piece, in the mean
     title: str = ""
     alignment: AlignmentScores | None = None  # where it is known which words belong together
+    character_error_rate: float | None = None  # where single letters are written
 
     def to_json(self, *, indent: int | None = None) -> str:
         """Return the scores as a JSON object."""
@@ -59,6 +60,8 @@ class TranslationScores:
             f"chrF  {self.chrf:6.2f}  {self.chrf_signature}",
             f"exactly like the reference: {self.exact:.1%}",
         ]
+        if self.character_error_rate is not None:
+            lines.append(f"character error rate: {self.character_error_rate:.1%}")
         if self.effective_count is not None:
             lines.append(f"a piece looked at {self.effective_count:.1f} pieces of the source")
         if self.alignment is not None:
