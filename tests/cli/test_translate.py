@@ -83,6 +83,12 @@ def test_evaluate_prints_scores_with_signatures(shell, model, folder):
     assert json.loads(out.read_text()) == found
 
 
+@pytest.mark.parametrize("name", ["scores.md", "scores.html", "scores"])
+def test_scores_are_written_as_json_alone(shell, model, folder, name):
+    ran = shell("evaluate", model, folder / "no data", "--out", folder / name)
+    assert ran.error == f"{folder / name} cannot be written; its name must end in .json"
+
+
 def test_info_describes_it(shell, model):
     facts = json.loads(shell("info", model, "--json").out)
     assert facts["task"] == "translate" and facts["target_column"] == "large"
