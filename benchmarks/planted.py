@@ -6,7 +6,7 @@ words of the cue also stand in distractors under either label (an uncle rejects 
 jury enjoys the plan), so no single word tells. The phrasings of the test documents are not in
 training: every combination of beginning, adverb, ending and voice belongs to one of the two.
 
-    python benchmarks/planted.py [--documents 4000] [--seeds 0 1 2]
+    python benchmarks/planted.py [--documents 4000] [--seeds 0 1 2] [--set network.weighing=states]
 """
 
 from __future__ import annotations
