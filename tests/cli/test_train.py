@@ -28,7 +28,14 @@ def test_it_says_what_it_found_how_it_went_and_what_to_do_next(project):
     assert all("loss" in line and "accuracy" in line and "documents/s" in line for line in epochs)
     assert any(line.startswith("best epoch ") and "held-out" in line for line in lines)
     assert f"saved to {project.model}" in lines
-    assert lines[-2].strip() == f"regard evaluate {project.model} TEST.csv --out report.html"
+    evaluate = f"regard evaluate {project.model} TEST.csv {' '.join(COLUMNS)} --out report.html"
+    assert lines[-2].strip() == evaluate, "with the columns that were given"
+
+
+def test_so_few_steps_that_little_was_learnt_are_told_of(shell, project, tmp_path):
+    given = ["train", project.training, *COLUMNS, *ONE_EPOCH, "--out", tmp_path / "model"]
+    assert "make 5 steps of training, which teach little" in shell(*given).err
+    assert "which teach little" not in project.printed.err
 
 
 def test_the_model_is_what_python_would_have_made(project):

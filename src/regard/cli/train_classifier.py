@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from ..training.teams import Team
 
 __all__ = ["ClassificationJob", "TrainingFiles", "open_files"]
+
+FEW_STEPS = 32
+SMALL_BATCH = 8
 
 
 class TrainingFiles(NamedTuple):
@@ -137,11 +141,11 @@ class ClassificationJob:
     def _report(self) -> None:
         for line in end_of_training(self.classifier.history_, [self.reader, self.held_out]):
             say(line, quiet=self.quiet)
-        for line in _summary(self.classifier, self.out):
+        for line in _summary(self.classifier, self.out, self.reader.columns):
             say(line, quiet=self.quiet)
 
 
-def _summary(classifier: DocumentClassifier, out: Path) -> Sequence[str]:
+def _summary(classifier: DocumentClassifier, out: Path, columns: Columns) -> Sequence[str]:
     best = classifier.history_.best if classifier.history_ else None
     lines = [f"saved to {out}"]
     if not classifier.facts_["validation_documents"]:
@@ -155,6 +159,35 @@ def _summary(classifier: DocumentClassifier, out: Path) -> Sequence[str]:
         )
     return [
         *lines,
-        f"  regard evaluate {out} TEST.csv --out report.html",
+        *_few_steps(classifier),
+        f"  regard evaluate {out} TEST.csv{_named(columns)} --out report.html",
         f'  regard explain {out} --text "..."',
     ]
+
+
+def _few_steps(classifier: DocumentClassifier) -> list[str]:
+    """Say so where the weights have moved too few times to have learnt anything."""
+    size = classifier.training.batch_size
+    epochs = len(classifier.history_.epochs) if classifier.history_ else 0
+    steps = epochs * -(-int(str(classifier.facts_["training_documents"])) // size)
+    if steps >= FEW_STEPS or size <= SMALL_BATCH:
+        return []
+    return [
+        f"! so few documents make {steps} steps of training, which teach little; "
+        f"try --set training.batch_size={SMALL_BATCH} or more --epochs"
+    ]
+
+
+def _named(columns: Columns) -> str:
+    """The options that name the columns, where they are not the usual ones."""
+    usual = type(columns)()
+    given = {
+        "--text-column": (columns.text, usual.text),
+        "--label-column": (columns.label, usual.label),
+        "--labels-separator": (columns.labels_separator, usual.labels_separator),
+    }
+    return "".join(
+        f" {option} {shlex.quote(str(value))}"
+        for option, (value, default) in given.items()
+        if value != default
+    )

@@ -30,9 +30,8 @@ def render(audit: Audit) -> str:
 
 
 def summary(audit: Audit) -> list[str]:
-    """Say the audit in lines for a terminal: the value, its interval, and the baseline."""
-    lines = [f"{audit.documents:,} documents; default explanation: {audit.default_method}"]
-    lines += [f"warning: {warning}" for warning in audit.warnings]
+    """Say the audit in lines for a terminal: the verdict, then value, interval and baseline."""
+    lines = [*headline(audit), *(f"  {warning}" for warning in warned(audit))]
     for one in audit.rankings:
         lines += ["", one.method, *(_line(metric) for metric in one.metrics)]
     if audit.about_model:
