@@ -56,7 +56,8 @@ def test_the_commands_of_the_readme_work(tmp_path):
         )
         assert done.returncode == 0, f"{command}\n{done.stderr}"
     assert len((tmp_path / "predictions.jsonl").read_text().splitlines()) == 5
-    assert "<html" in (tmp_path / "report.html").read_text()
+    for name in ("report.html", "explanations.html", "audit.html", "look.html"):
+        assert "<html" in (tmp_path / name).read_text()
 
 
 def test_the_python_of_the_readme_works(tmp_path, monkeypatch):
