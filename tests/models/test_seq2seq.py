@@ -73,6 +73,12 @@ class TestEverySetting:
         assert logits.shape == (3 + 5 + 1, VOCAB)
         assert torch.isfinite(logits).all()
 
+    def test_the_source_is_read_one_for_one_and_the_target_is_as_long_as_it_likes(self, settings):
+        """004-02: a state for each item of the source, n = m; a step for each token, n != m."""
+        model, pair = built(settings), batch((3, 0, 5), (9, 1, 2))
+        assert model.encode(pair.source).memory.lengths.tolist() == [3, 0, 5]
+        assert len(model(pair).logits) == (9 + 1) + (1 + 1) + (2 + 1)
+
     def test_company_changes_nothing(self, settings):
         """002-03: mixed lengths and an empty source."""
         model, encoded = built(settings), pairs((3, 0, 5, 1), (2, 4, 0, 3))

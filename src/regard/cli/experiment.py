@@ -51,8 +51,9 @@ def experiment(
     from ..views.experiment_table import experiment_lines
 
     if name == "list":
+        width = max(map(len, EXPERIMENTS)) + 1
         for known, kind in EXPERIMENTS.items():
-            typer.echo(f"{known:<10} {kind.title}")
+            typer.echo(f"{known:<{width}} {kind.title}")
         return
     require_one_of("the experiment", name, [*EXPERIMENTS, "list"])
     require_one_of("--plot", plot, PLOT_FORMATS)

@@ -16,6 +16,7 @@ from .pooling import Pooling
 from .running import ExperimentConfig, run_experiment
 from .scores import Scores
 from .symbols import Symbols
+from .transliteration import Transliteration
 from .vectors import Vectors
 
 __all__ = ["EXPERIMENTS", "ExperimentConfig", "run_experiment"]
@@ -24,6 +25,7 @@ EXPERIMENTS: dict[str, type[ExperimentConfig]] = {
     "addition": Addition,
     "symbols": Symbols,
     "length": Length,
+    "transliteration": Transliteration,
     "order": Order,
     "gradients": Gradients,
     "depth": Depth,
