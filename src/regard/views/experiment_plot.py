@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import statistics
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["PLOT_FORMATS", "render_plot", "require_plots", "write_plot"]
+__all__ = ["PLOT_FORMATS", "mean_curve", "render_plot", "require_plots", "write_plot"]
 
 PLOT_FORMATS = ("svg", "png")
 
@@ -82,7 +83,7 @@ def _lines(figure: Figure, charts: Sequence[Chart]) -> None:
         if len(charts) > 1:
             for one in over_seeds:
                 axes.plot(*_places(one.points), color=colour, linewidth=0.8, alpha=0.35)
-        mean = _mean(over_seeds)
+        mean = mean_curve(over_seeds)
         marker = "o" if len(mean) < 15 else ""
         axes.plot(
             *_places(mean), dashes, color=colour, marker=marker, markersize=3, label=curve.name
@@ -102,7 +103,7 @@ def _bars(figure: Figure, charts: Sequence[Chart]) -> None:
     curves = charts[0].curves
     panels = list(figure.subplots(-(-len(curves) // 2), 2, squeeze=False).flat)
     for number, (axes, curve) in enumerate(zip(panels, curves, strict=False)):
-        mean = _mean([chart.curves[number] for chart in charts])
+        mean = mean_curve([chart.curves[number] for chart in charts])
         across, heights = _places(mean)
         spreads = [
             statistics.stdev(chart.curves[number].points[place][1] for chart in charts)
@@ -146,13 +147,14 @@ def _count_across(axes: Axes) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
-def _mean(curves: Sequence[Curve]) -> list[tuple[float, float]]:
-    """The mean of curves at every place that all of them have."""
-    found: dict[float, list[float]] = {}
-    for curve in curves:
-        for x, y in curve.points:
-            found.setdefault(x, []).append(y)
-    return [(x, statistics.fmean(ys)) for x, ys in found.items() if len(ys) == len(curves)]
+def mean_curve(curves: Sequence[Curve]) -> list[tuple[float, float]]:
+    """Average curves at every place; one that ended earlier counts with its last value."""
+    known = [dict(curve.points) for curve in curves]
+    found, latest = [], [math.nan] * len(curves)
+    for x in sorted({x for points in known for x in points}):
+        latest = [points.get(x, before) for points, before in zip(known, latest, strict=True)]
+        found.append((x, statistics.fmean(latest)))
+    return found
 
 
 def _places(points: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:
