@@ -9,7 +9,7 @@ from regard.records.explanation import Change
 from regard.records.receipt import Curve, Measure, Receipt
 from regard.records.weights import Weights
 from regard.views.html import fragment, render
-from regard.views.receipts import panel, spoken
+from regard.views.receipts import meaning, panel, spoken
 from regard.views.terminal import Terminal
 from regard.views.terminal import render as printed
 
@@ -64,6 +64,15 @@ def test_the_verdict_comes_with_its_meaning(explain, verdict, words):
     text = printed(measured(explain(REVIEW), verdict=verdict), Terminal(width=300, depth="none"))
     assert f"{verdict.capitalize()}: " in text and words in text
     assert "Taking the 30 heaviest of 304 words away" in text.replace("\u00a0", " ")
+
+
+def test_an_answer_that_stays_without_the_heaviest_is_not_said_to_rest_on_it():
+    """The verdict also counts what the heaviest pieces give alone."""
+    made = receipt()
+    (lost, *others) = made.measures
+    repeated = replace(made, measures=(replace(lost, value=0.055), *others))
+    assert "the rest of the text is enough too" in meaning(repeated)
+    assert "rests on what is marked" in meaning(made)
 
 
 def test_every_measure_stands_beside_the_random_one(explain):

@@ -19,6 +19,8 @@ _MEANINGS = {
     "weak": "what is marked here counts, but other parts of the text count too.",
     "no better than chance": "the answer needs what is marked here no more than any other part.",
 }
+_REPEATED = "what is marked here is enough for the answer, but the rest of the text is enough too."
+_TOO_LITTLE = 0.01  # probability that is lost without the heaviest, beside random ones
 _FEW = 0.25  # random choices that do as well: luck is likely, but not all there is to see
 _MEASURES = {
     "comprehensiveness": ("Comprehensiveness", "probability lost without the heaviest", "high"),
@@ -37,7 +39,19 @@ def meaning(receipt: Receipt) -> str:
             f"{count} of {among} random choices do as well, too many to rule out luck; "
             "in a short text a few choices are all there is."
         )
+    if receipt.verdict == "faithful" and _repeats(receipt):
+        return _REPEATED
     return _MEANINGS.get(receipt.verdict, "")
+
+
+def _repeats(receipt: Receipt) -> bool:
+    """Whether the answer stays without what is heaviest: the gain lies in what that says alone."""
+    lost = [
+        one.value - (one.random or 0.0)
+        for one in receipt.measures
+        if one.name == "comprehensiveness"
+    ]
+    return bool(lost) and max(lost) < _TOO_LITTLE
 
 
 def spoken(decision: Decision) -> list[str]:
