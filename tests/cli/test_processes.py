@@ -11,7 +11,9 @@ import pytest
 
 import regard
 from cli_files import COLUMNS
-from regard import DocumentClassifier
+from parrots import FLAGS as PARROT_FLAGS
+from parrots import parrots
+from regard import DocumentClassifier, Translator
 from reviews import FLAGS, reviews
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(regard.__file__).parents[1])}
@@ -85,14 +87,17 @@ def test_ctrl_c_elsewhere_ends_with_130_and_leaves_nothing(project, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["slow.csv"]
 
 
-def test_two_processes_save_one_model(project, tmp_path):
-    """``torchrun`` on this machine: the first process alone speaks and saves."""
-    train = ["train", project.training, *COLUMNS, *FLAGS, "--out", tmp_path / "model"]
+def trained_by_two(*arguments):
+    """Run a training under ``torchrun``: the first process alone speaks and saves."""
     launch = ("torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "regard")
-    with started(*train, module=launch) as child:
+    with started("train", *arguments, module=launch) as child:
         _, printed = child.communicate(timeout=100)
     assert child.returncode == 0, printed
     assert printed.count("saved to") == 1 and printed.count("epoch  1 ") == 1
+
+
+def test_two_processes_save_one_model(project, tmp_path):
+    trained_by_two(project.training, *COLUMNS, *FLAGS, "--out", tmp_path / "model")
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
     both = DocumentClassifier.load(tmp_path / "model")
     texts, labels = reviews(30, seed=1)
@@ -100,3 +105,14 @@ def test_two_processes_save_one_model(project, tmp_path):
     # Without dropout it is the model of one process, up to rounding that training lets grow.
     alone = DocumentClassifier.load(project.model)
     np.testing.assert_allclose(both.predict_proba(texts), alone.predict_proba(texts), atol=0.02)
+
+
+def test_two_processes_save_one_translator(tmp_path):
+    pairs = zip(*parrots(600), strict=True)
+    lines = ["small\tlarge", *("\t".join(pair) for pair in pairs)]
+    (tmp_path / "pairs.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    names = ["--source-column", "small", "--target-column", "large"]
+    given = [tmp_path / "pairs.tsv", "--task", "translate", *names, *PARROT_FLAGS]
+    trained_by_two(*given, "--out", tmp_path / "model")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "pairs.tsv"]
+    assert Translator.load(tmp_path / "model").predict(["a b c"]) == ["A B C"]
