@@ -25,6 +25,11 @@ def test_padded_rows_end_in_zeros():
     assert torch.equal(copy[..., :20], rows) and not copy[..., 20:].any()
 
 
+def test_padded_rows_lie_row_after_row_even_where_nothing_is_added():
+    copy = padded_rows(torch.randn(48, 7).t())
+    assert copy.shape == (7, 48) and copy.is_contiguous()
+
+
 def test_rows_are_ordered_from_longest_to_shortest():
     layout = Layout.by_length(Ragged(torch.zeros(12), torch.tensor([2, 0, 5, 2, 3])))
     assert numbers(layout, "order", 5) == [2, 4, 0, 3, 1]

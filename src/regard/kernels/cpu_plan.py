@@ -118,12 +118,19 @@ class Plan:
         """Lay the inputs out as the kernels want them."""
         size = self.gates * self.hidden_size
         job = Recurrence()
-        job.fill(layout=self.layout, gates=self.gates, hidden_size=self.hidden_size)
-        job.fill(direction_count=self.directions, index=self.index)
-        job.fill(gate_step=padded(size), hidden_step=padded(self.hidden_size))
-        job.fill(saved_step=padded(_SAVED[self.gates] * self.hidden_size))
-        job.fill(projected=projected.detach().contiguous())
-        job.fill(weights=padded_rows(weights.transpose(1, 2)), biases=padded_rows(biases))
+        job.fill(
+            layout=self.layout,
+            gates=self.gates,
+            hidden_size=self.hidden_size,
+            direction_count=self.directions,
+            index=self.index,
+            gate_step=padded(size),
+            hidden_step=padded(self.hidden_size),
+            saved_step=padded(_SAVED[self.gates] * self.hidden_size),
+            projected=projected.detach().contiguous(),
+            weights=padded_rows(weights.transpose(1, 2)),
+            biases=padded_rows(biases),
+        )
         return job
 
     def gate_count(self, job: Recurrence) -> int:

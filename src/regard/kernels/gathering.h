@@ -35,7 +35,7 @@ INLINE void prefetch_item(const struct gathering *job, int64_t item)
 }
 
 /* Few rows make a task, as a handful of words may be read by half of the items. */
-#define GATHERED_ROWS 8
+#define GATHERED_ROWS 2
 
 /* A word may be read a million times: sums of sums lose less than one long sum. */
 #define GATHERED_ITEMS 256

@@ -7,6 +7,7 @@ import functools
 import importlib.machinery
 import multiprocessing
 import os
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -160,9 +161,14 @@ def _team() -> Callable[..., None] | None:
     on a crowded machine takes the core from the one waited for. And they do not survive a fork:
     whoever calls on them in a child waits forever.
     """
-    crowded = os.getloadavg()[0] > (os.cpu_count() or 1) + 1
     child = os.getpid() != _HOME or multiprocessing.parent_process() is not None
-    return None if crowded or child else _openmp()
+    return None if child or _crowded(int(time.monotonic())) else _openmp()
+
+
+@functools.lru_cache(1)
+def _crowded(second: int) -> bool:
+    """Say whether more wants to run than there are cores; the system is asked once a second."""
+    return os.getloadavg()[0] > (os.cpu_count() or 1) + 1
 
 
 @functools.cache

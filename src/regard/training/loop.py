@@ -132,12 +132,12 @@ def _learn(
     """Move the weights once; return what the batch cost, and how large its gradient was."""
     device = state.device
     model = state.model.train()
-    model.zero_grad()
+    state.forget_gradients()
     with seeded(derived_seed(config.seed, "step", state.step), device):
         mixed = torch.autocast(device.type, torch.bfloat16, config.precision == "bfloat16")
         with mixed, state.reading():
             cost = loss(model, batch.to(device), state.progress)
         result = cost.backward()
-    norm = clip_gradients(model.parameters(), config.clip)
+    norm = clip_gradients(state.parameters, config.clip)
     state.move()
     return result, norm

@@ -33,6 +33,7 @@ class TrainingState(Generic[M]):
         if config.freeze_vectors:
             model.get_submodule("embedding").requires_grad_(False)
         self.model = model
+        self.parameters = tuple(model.parameters())
         self.total_steps = total_steps
         self.row_optimizers = row_optimizers(model, config)
         apart = [rows.weight for rows in self.row_optimizers]
@@ -45,7 +46,7 @@ class TrainingState(Generic[M]):
     @property
     def device(self) -> torch.device:
         """Where the model is."""
-        return next(self.model.parameters()).device
+        return self.parameters[0].device
 
     @property
     def progress(self) -> float:
@@ -64,6 +65,11 @@ class TrainingState(Generic[M]):
             for rows in self.row_optimizers:
                 stack.enter_context(rows.reading())
             yield
+
+    def forget_gradients(self) -> None:
+        """Let go of the gradients of the last step."""
+        for parameter in self.parameters:
+            parameter.grad = None
 
     def move(self) -> None:
         """Move the weights by their gradients, and the learning rate on."""
