@@ -9,13 +9,15 @@ import torch
 import torch.nn.functional as F
 
 from regard.errors import DataError
+from regard.models import HANConfig
 from regard.tasks.classify import ClassificationLoss
 from regard.training.batches import PlannedBatches
 from regard.training.loop import count_steps, train
 from regard.training.optimizers import OPTIMIZERS
+from regard.training.seeds import seeded
 from regard.training.snapshot import Snapshot
 from regard.training.state import TrainingState
-from toys import ToySource, plain_config, toy_model
+from toys import MANY_WORDS, ToySource, plain_config, toy_model
 
 SOURCE = ToySource(30)
 CONFIG = plain_config(epochs=2, batch_size=8, learning_rate=0.05, clip=None)
@@ -205,3 +207,31 @@ def test_one_document_is_enough():
     batches = PlannedBatches(SOURCE, CONFIG, indices=np.array([4]))
     steps = list(train(toy_model(), batches, loss=ClassificationLoss(), config=CONFIG))
     assert [step.documents for step in steps] == [1, 1]
+
+
+class ManyWords(ToySource):
+    """Documents of a hundred words of many, enough for every kernel to wake its threads."""
+
+    def __init__(self, count):
+        super().__init__(count)
+        draw = np.random.default_rng(1)
+        self.documents = [draw.integers(2, MANY_WORDS, (5, 20)) for _ in range(count)]
+        self.lengths = np.full(count, 100)
+
+
+def test_threads_change_no_bit_of_a_training():
+    """A network of the paper's size with all of its dropout: same seed, same bits."""
+    config = plain_config(epochs=1, batch_size=64, clip=0.5)
+    before, found = torch.get_num_threads(), []
+    for threads in (1, 2):
+        torch.set_num_threads(threads)
+        with seeded(0):
+            model = HANConfig().build(vocab_size=MANY_WORDS, label_count=3)
+        for _ in train(
+            model, PlannedBatches(ManyWords(128), config), loss=ClassificationLoss(), config=config
+        ):
+            pass
+        found.append(model.state_dict())
+    torch.set_num_threads(before)
+    for name, weight in found[0].items():
+        assert torch.equal(weight, found[1][name]), name
