@@ -26,7 +26,8 @@ def changed(level, count, size, places, monkeypatch, *, threads=1):
     rows = random_rows(count, size)
     generator = torch.Generator().manual_seed(1)
     rows.step(places, torch.randn(len(places), size, generator=generator), BY)
-    rows.drift(places, torch.rand(len(places), 6, generator=generator))
+    kinds = torch.randint(5, (len(places),), generator=generator)
+    rows.drift(places, torch.rand(5, 6, generator=generator), kinds)
     torch.set_num_threads(before)
     return [rows.table, rows.mean, rows.square]
 
@@ -81,12 +82,17 @@ def test_no_places_are_no_moves(level, monkeypatch):
 def test_the_kernel_refuses_what_it_would_misread():
     rows = random_rows(5, 3)
     tensors = (rows.table, rows.mean, rows.square)
+    missed, kind = torch.zeros(1, 6), torch.tensor([0])
     for wrong in (5, -1):
         with pytest.raises(IndexError, match="places must be from 0 to 4"):
-            cpu.drift_rows(tensors, torch.tensor([wrong]), torch.zeros(1, 6))
+            cpu.drift_rows(tensors, torch.tensor([wrong]), missed, kind)
+    with pytest.raises(IndexError, match="kinds must be from 0 to 0"):
+        cpu.drift_rows(tensors, torch.tensor([1]), missed, torch.tensor([1]))
+    with pytest.raises(ValueError, match="there are 2 places, but 1 kinds"):
+        cpu.drift_rows(tensors, torch.tensor([1, 2]), missed, kind)
     with pytest.raises(ValueError, match=r"need missed as torch.float32 \(1, 6\)"):
-        cpu.drift_rows(tensors, torch.tensor([1]), torch.zeros(1, 5))
+        cpu.drift_rows(tensors, torch.tensor([1]), torch.zeros(1, 5), kind)
     with pytest.raises(ValueError, match=r"need mean as torch.float32 \(5, 3\)"):
         cpu.drift_rows(
-            (rows.table, rows.mean.double(), rows.square), torch.tensor([1]), torch.zeros(1, 6)
+            (rows.table, rows.mean.double(), rows.square), torch.tensor([1]), missed, kind
         )

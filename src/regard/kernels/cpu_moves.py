@@ -42,11 +42,19 @@ def step_rows(
     _run(job, rows)
 
 
-def drift_rows(rows: tuple[Tensor, Tensor, Tensor], places: Tensor, missed: Tensor) -> None:
-    """Move rows of a table, of the mean and of the mean square by what they missed, (places, 6)."""
-    check_tensor("missed", missed, (len(places), 6))
+def drift_rows(
+    rows: tuple[Tensor, Tensor, Tensor], places: Tensor, missed: Tensor, kinds: Tensor
+) -> None:
+    """Move rows of a table, of the mean and of the mean square by what they missed.
+
+    ``missed``, (kinds, 6), holds what rows can have missed; ``kinds``, (places,), picks from it.
+    """
+    check_tensor("missed", missed, (len(missed), 6))
+    if kinds.shape != places.shape:
+        raise ValueError(f"there are {len(places)} places, but {len(kinds)} kinds")
     job = _job(rows, places)
-    job.fill(missed=missed.contiguous())
+    kinds = _checked("kinds", kinds, len(missed))
+    job.fill(missed=missed.contiguous(), kinds=kinds)
     _run(job, rows)
 
 
@@ -55,13 +63,18 @@ def _job(rows: tuple[Tensor, Tensor, Tensor], places: Tensor) -> Moving:
     count, size = table.shape
     for name, tensor in (("table", table), ("mean", mean), ("square", square)):
         check_tensor(name, tensor, (count, size))
-    places = places.to(torch.int64).contiguous()
-    if required_library().call("check_index", places.data_ptr(), len(places), count):
-        raise IndexError(f"places must be from 0 to {count - 1}")
+    places = _checked("places", places, count)
     job = Moving()
     job.fill(row_count=len(places), size=size, places=places)
     job.fill(table=table, mean=mean, square=square)
     return job
+
+
+def _checked(name: str, index: Tensor, count: int) -> Tensor:
+    index = index.to(torch.int64).contiguous()
+    if required_library().call("check_index", index.data_ptr(), len(index), count):
+        raise IndexError(f"{name} must be from 0 to {count - 1}")
+    return index
 
 
 def _run(job: Moving, rows: tuple[Tensor, Tensor, Tensor]) -> None:

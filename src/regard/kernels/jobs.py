@@ -233,6 +233,7 @@ class Moving(Job):
         ("mean", _pointer),
         ("square", _pointer),
         ("missed", _pointer),
+        ("kinds", _pointer),
         ("gradient", _pointer),
         ("first_share", _real),
         ("second_share", _real),

@@ -26,7 +26,7 @@ static void step_row(const struct moving *job, int64_t n)
 static void drift_row(const struct moving *job, int64_t n)
 {
     const int64_t at = job->places[n] * job->size;
-    const float *missed = job->missed + n * 6;
+    const float *missed = job->missed + job->kinds[n] * 6;
     const float one = missed[0], other = missed[1], near = missed[2], far = missed[3];
     float *restrict table = job->table + at;
     float *restrict mean = job->mean + at;

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define INTERFACE 7
+#define INTERFACE 8
 
 /* How many rows are worked on together: enough to use each weight eight times per load. */
 #define BLOCK_ROWS 8
@@ -133,8 +133,9 @@ struct moving {
     float *table;          /* (rows, size) */
     float *mean;           /* (rows, size), of the gradients */
     float *square;         /* (rows, size), the mean of their squares */
-    const float *missed;   /* (row_count, 6): two weights, two reaches, what is left of mean and
+    const float *missed;   /* (kinds, 6): two weights, two reaches, what is left of mean and
                               square; NULL: there is a gradient */
+    const int64_t *kinds;  /* (row_count), what each row has missed */
     const float *gradient; /* (row_count, size) */
     float first_share;
     float second_share;

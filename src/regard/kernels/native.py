@@ -17,7 +17,7 @@ __all__ = ["SWITCH", "Library", "library", "required_library", "why_absent"]
 SWITCH = "REGARD_KERNELS"
 """The environment variable that turns the kernels off (``0``) or names the best level to use."""
 
-_INTERFACE = 7  # must equal INTERFACE in native.h
+_INTERFACE = 8  # must equal INTERFACE in native.h
 _OUT_OF_MEMORY = 1
 _HOME = os.getpid()
 

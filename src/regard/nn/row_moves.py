@@ -52,16 +52,18 @@ class AdamRows:
             self.mean.index_copy_(0, rows, mean)
             self.square.index_copy_(0, rows, square)
 
-    def drift(self, places: Tensor, missed: Tensor) -> None:
-        """Move rows as steps without a gradient would have, (places, 6).
+    def drift(self, places: Tensor, missed: Tensor, kinds: Tensor) -> None:
+        """Move rows as steps without a gradient would have.
 
-        ``missed`` holds two weights, two reaches, and what is left of the mean and the square.
+        ``missed``, (kinds, 6), holds two weights, two reaches, and what is left of the mean and
+        the square, of which ``kinds``, (places,), says what each row has missed.
         """
         if self._native:
-            cpu.drift_rows(self._tensors, places, missed)
+            cpu.drift_rows(self._tensors, places, missed, kinds)
             return
-        for rows, given in zip(_parts(places), _parts(missed), strict=True):
-            one, other, near, far, mean_left, square_left = given[:, :, None].unbind(1)
+        for rows, chosen in zip(_parts(places), _parts(kinds), strict=True):
+            given = missed.index_select(0, chosen)[:, :, None]
+            one, other, near, far, mean_left, square_left = given.unbind(1)
             mean, square = self.mean.index_select(0, rows), self.square.index_select(0, rows)
             root = square.sqrt()
             moves = (one / (root + near)).add_(other / (root + far)).mul_(mean)

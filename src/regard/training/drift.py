@@ -40,15 +40,15 @@ class Drift:
         self._sums[:, stopped - self.start] += weights * reaches**_POWERS
         self._sums = np.append(self._sums, np.zeros((4, 1)), axis=1)
 
-    def since(self, stopped: NDArray[np.int64]) -> NDArray[np.float64]:
-        """What rows have missed that were last moved at these steps, (rows, 6).
+    def since(self, stopped: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """What rows can have missed, (kinds, 6), and which of it those last moved at these steps.
 
         Two weights, the two reaches times eps, and what is left of the mean and the mean square.
         """
         steps, places = self._steps_of(stopped)
         weights, reaches = _two_of(self._sums[:, steps - self.start])
         left = np.stack([beta ** (self.step - steps) for beta in self._betas])
-        return np.concatenate([weights, self._eps * reaches, left]).T[places]
+        return np.concatenate([weights, self._eps * reaches, left]).T, places
 
     def _steps_of(self, stopped: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Steps that hold all the given ones, and which of them stands where."""

@@ -136,8 +136,9 @@ class RowAdam:
     def _make_up(self, behind: Tensor) -> None:
         """Make the moves that different rows have missed."""
         if len(behind):
-            missed = torch.from_numpy(self._drift.since(self._moved_at[behind].numpy()))
-            self._rows.drift(behind, missed.to(self.weight.dtype))
+            stopped = self._moved_at.index_select(0, behind)
+            missed, kinds = map(torch.from_numpy, self._drift.since(stopped.numpy()))
+            self._rows.drift(behind, missed.to(self.weight.dtype), kinds)
             self._moved_at.index_fill_(0, behind, self._drift.step)
 
 
