@@ -56,7 +56,8 @@ def test_even_attention_is_trained_on_request(shell, project):
         *("--train-data", project.training),
     )
     assert ran.code == 0, ran.err
-    assert "uniform_gap_trained" in json.loads(ran.out)["measures"]
+    found = json.loads(ran.out)["measures"]
+    assert {"uniform_gap_trained", "probe_attention", "probe_adversarial"} <= set(found)
 
 
 def test_the_same_seed_audits_the_same(shell, project):

@@ -29,6 +29,7 @@ from .reports import Delivery
 if TYPE_CHECKING:
     from ..data.columns import Columns
     from ..estimators.classifier import DocumentClassifier
+    from ..text.document import Document
 
 __all__ = ["audit"]
 
@@ -44,7 +45,7 @@ Models = Annotated[
 Uniform = Annotated[Path | None, typer.Option(help="The same model trained with pooling=mean.")]
 TrainData = Annotated[
     str | None,
-    typer.Option(help="Train that model here, on the data the model was trained on."),
+    typer.Option(help="Train that model here, and a probe, on the model's training data."),
 ]
 Methods = Annotated[list[str] | None, typer.Option(help="A method to audit; may be given again.")]
 Drawn = Annotated[int, typer.Option(min=1, help="How many documents to draw.")]
@@ -81,6 +82,7 @@ def audit(
     from ..estimators.auditing import AuditOptions, Companions, sampled
     from ..estimators.auditing import audit as measured
     from ..estimators.classifier import DocumentClassifier
+    from ..estimators.probing import DOCUMENTS
     from ..views.audit import render, summary
 
     delivery = Delivery(out, json, quiet, "report")
@@ -94,11 +96,13 @@ def audit(
     drawn = sampled(counted(reader, "read", quiet=quiet), limit, seed)
     others = tuple(DocumentClassifier.load(folder, device=device) for folder in models or ())
     even = DocumentClassifier.load(uniform, device=device) if uniform is not None else None
+    taught: list[Document] = []
     if train_data is not None:
+        taught = sampled(opened(train_data, columns), DOCUMENTS, seed)
         even = _trained_evenly(classifier, train_data, columns, device=device)
     watch = partial(counted, what="audited", quiet=quiet)
     options = AuditOptions(tuple(method or ()), evidence_column, needle, seed, watch)
-    found = measured(classifier, drawn, options, Companions(others, even))
+    found = measured(classifier, drawn, options, Companions(others, even, taught))
     delivery.give(replace(found, data=Path(data).name), page=render, lines=summary)
 
 

@@ -18,6 +18,7 @@ from ..explain import (
     flips,
     permutation,
     plausibility,
+    probe,
     randomisation,
     stability,
     uniform,
@@ -34,6 +35,7 @@ from .choosing import methods_for
 from .evidence import evidence_of, marked_share
 from .explaining import answers_about
 from .needles import needle_test
+from .probing import probe_attention
 from .reading import chunks
 
 if TYPE_CHECKING:
@@ -54,6 +56,7 @@ MODEL_PROTOCOLS: dict[str, Protocol] = {
     **permutation.PROTOCOLS,
     **uniform.PROTOCOLS,
     **stability.PROTOCOLS,
+    **probe.PROTOCOLS,
 }
 
 
@@ -79,10 +82,11 @@ class AuditOptions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Companions:
-    """Other models to compare with: trained alike, and trained with even attention."""
+    """What to compare with: models trained alike, one with even attention, and training data."""
 
     others: Sequence[DocumentClassifier] = ()
     even: DocumentClassifier | None = None
+    training: Sequence[Document] = ()  # what a probe is taught under the model's attention
 
 
 def sampled(documents: Iterable[Document], limit: int, seed: int = 0) -> list[Document]:
@@ -111,6 +115,7 @@ def audit(
     work = _Auditing(classifier, documents, options, companions)
     for chunk in chunks(options.watch(documents), CHUNK):
         work.add(chunk)
+    work.probe()
     return work.audit()
 
 
@@ -154,6 +159,12 @@ class _Auditing:
             answers_pair = (one.predict(texts) for one in (self.classifier, self.companions.even))
             for document, one, other in zip(chunk, *answers_pair, strict=True):
                 self._add_gap("uniform_gap_trained", document, one, other)
+
+    def probe(self) -> None:
+        """Lend the attention to another network, where there is something to teach it."""
+        training, seed = self.companions.training, self.options.seed
+        for measured in probe_attention(self.classifier, training, self.documents, seed):
+            self.about_model.add(measured)
 
     def audit(self) -> Audit:
         """Turn everything measured into means."""

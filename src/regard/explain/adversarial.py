@@ -11,7 +11,7 @@ from .gradients import differentiating
 from .reweighing import LastAttention
 from .tally import Measured, Protocol
 
-__all__ = ["EPSILON", "PROTOCOLS", "adversarial"]
+__all__ = ["EPSILON", "PROTOCOLS", "adversarial", "adversary"]
 
 EPSILON = 0.01
 """By how much the answer may change, in total variation."""
@@ -39,18 +39,31 @@ def adversarial(attention: LastAttention, seed: int = 0) -> dict[str, Measured]:
     """
     if attention.count < 2:
         return {}
+    own, answer, starts = _start(attention, seed)
+    found = _climbed(attention, own, answer, starts)
+    random = torch.softmax(starts, 1)
+    best, chance = (
+        jensen_shannon(_furthest(attention, own, answer, ends)[None], own)
+        for ends in (torch.cat([found, random]), random)
+    )
+    return {"adversarial_jsd": Measured(float(best), float(chance))}
+
+
+def adversary(attention: LastAttention, seed: int = 0) -> Tensor:
+    """Return the attention found that differs most at the same answer, (units,)."""
+    if attention.count < 2:
+        return attention.weights.double()
+    own, answer, starts = _start(attention, seed)
+    found = _climbed(attention, own, answer, starts)
+    return _furthest(attention, own, answer, torch.cat([found, torch.softmax(starts, 1)]))
+
+
+def _start(attention: LastAttention, seed: int) -> tuple[Tensor, Tensor, Tensor]:
+    """The model's own attention, its answer, and scores to start the search from."""
     draw = np.random.default_rng([seed, attention.count])
     own = attention.weights.double()
     starts = torch.from_numpy(draw.normal(0, 3, (STARTS, attention.count))).to(own)
-    answer = attention.likely(own[None]).to(own.device)
-    found = _climbed(attention, own, answer, starts)
-    random = torch.softmax(starts, 1)
-    return {
-        "adversarial_jsd": Measured(
-            _furthest(attention, own, answer, torch.cat([found, random])),
-            _furthest(attention, own, answer, random),
-        )
-    }
+    return own, attention.likely(own[None]).to(own.device), starts
 
 
 def _climbed(attention: LastAttention, own: Tensor, answer: Tensor, starts: Tensor) -> Tensor:
@@ -68,11 +81,14 @@ def _climbed(attention: LastAttention, own: Tensor, answer: Tensor, starts: Tens
     return torch.softmax(scores.detach(), 1)
 
 
-def _furthest(attention: LastAttention, own: Tensor, answer: Tensor, ends: Tensor) -> float:
-    """The largest divergence on the ways from ``own`` to the ends that keeps to the bound."""
+def _furthest(attention: LastAttention, own: Tensor, answer: Tensor, ends: Tensor) -> Tensor:
+    """The weights of largest divergence on the ways from ``own`` to the ends that keep the bound.
+
+    ``own`` itself where none does, (units,).
+    """
     parts = torch.linspace(1 / LINE_POINTS, 1, LINE_POINTS, dtype=own.dtype, device=own.device)
     line = own + parts[:, None, None] * (ends - own)  # (points, ends, units)
-    given = line.flatten(0, 1)
+    given = torch.cat([own[None], line.flatten(0, 1)])
     moved = attention.movement(attention.likely(given).to(own.device), answer)
     apart = jensen_shannon(given, own)
-    return float(torch.where(moved <= EPSILON, apart, 0.0).max())
+    return given[torch.where(moved <= EPSILON, apart, 0.0).argmax()]

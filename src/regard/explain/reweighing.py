@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from ..data.batch import Batch
@@ -50,6 +52,11 @@ class LastAttention:
             with torch.no_grad():
                 batch = Batch(ids, torch.tensor([len(ids)], device=ids.values.device))
                 self._vectors = answers.model.sentence_vectors(batch).values
+
+    @property
+    def homes(self) -> NDArray[np.int64]:
+        """The sentence that each word stands in, (words,)."""
+        return np.repeat(np.arange(len(self._ids)), self._ids.host_lengths)
 
     def likely(self, weights: Tensor) -> Tensor:
         """Return the probabilities under other weights, (versions, units), (versions, classes)."""

@@ -30,6 +30,8 @@ NAMES = {
     "uniform_gap_forced": "Gap to even attention, forced",
     "stability_jsd": "Difference between seeds (JSD)",
     "stability_overlap": "Shared top sentences between seeds",
+    "probe_attention": "Probe led by attention",
+    "probe_adversarial": "Probe led by the adversary",
     "needle_recall": "Planted sentences found",
 }
 
