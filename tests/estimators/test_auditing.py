@@ -33,7 +33,7 @@ def whole(fitted):
     other = tiny(training__seed=1).fit(*reviews(80))
     even = tiny(network__pooling="mean").fit(*reviews(80))
     options = AuditOptions(methods=("attention", "erasure"), evidence="evidence")
-    return audit(fitted, documents(16), options, Companions([other], even))
+    return audit(fitted, documents(16), options, Companions([other], even, documents(30, seed=5)))
 
 
 def test_every_number_has_a_baseline_an_interval_and_documents(whole):
@@ -59,7 +59,9 @@ def test_all_of_the_contract_s_measures_are_there(whole):
     assert {metric.name for metric in whole.about_model} == {
         *("adversarial_jsd", "permutation_change"),
         *("uniform_gap_forced", "uniform_gap_trained"),
-        *("stability_jsd", "stability_overlap", "needle_recall"),
+        *("stability_jsd", "stability_overlap"),
+        *("probe_attention", "probe_adversarial"),
+        *("needle_recall", "needle_recall_2", "needle_recall_4"),
     }
     assert whole.flips.unit == "sentence" and whole.flips.documents <= 16
 

@@ -176,7 +176,7 @@ class _Auditing:
             texts = [document.text for document in self.documents]
             needle = needle_test(self.classifier, texts, method=default, seed=seed)
         if needle is not None:
-            about_model = (*about_model, needle.recall)
+            about_model = (*about_model, needle.recall, *needle.repeated)
         found = Audit(
             documents=len(self.documents),
             default_method=default,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -10,8 +10,11 @@ import numpy as np
 
 from ..explain.methods import METHODS
 from ..explain.needle import LENGTHS, PROTOCOLS, Haystack, Planted, Sought, cell, places, sought
+from ..explain.redundancy import COPIES, LENGTH, Repeated, recalled, repeated
+from ..explain.redundancy import PROTOCOLS as REPEATED
 from ..explain.tally import Measured, mean_metric
 from ..records.audit import Metric, NeedleMap
+from ..records.explanation import Explanation
 from ..text.tokenize import tokenize_many
 from .explaining import answers_about
 
@@ -22,16 +25,19 @@ __all__ = ["NeedleResult", "needle_test"]
 
 DOCUMENTS = 10
 """How many documents are made for each length and position."""
+REPEATS = 20
+"""How many documents are made for each number of times that a sentence stands in them."""
 CANDIDATES = 2000
 SHORTEST, LONGEST = 4, 40  # words of a sentence that may be planted, or stand around
 
 
 @dataclass(frozen=True, slots=True)
 class NeedleResult:
-    """The map of blind spots, and recall over all of it."""
+    """The map of blind spots, recall over all of it, and where a sentence stands repeatedly."""
 
     map: NeedleMap
     recall: Metric
+    repeated: tuple[Metric, ...] = ()
 
 
 def needle_test(
@@ -55,7 +61,25 @@ def needle_test(
     return NeedleResult(
         NeedleMap(method, tuple(map(cell, found))),
         mean_metric("needle_recall", measured, PROTOCOLS["needle_recall"], seed=seed),
+        tuple(_repeated(classifier, stack, method=method, seed=seed)),
     )
+
+
+def _repeated(
+    classifier: DocumentClassifier, stack: Haystack, *, method: str, seed: int
+) -> Iterator[Metric]:
+    """Recall of a sentence that stands several times, for each number of times."""
+    if (classifier.text.max_sentences or LENGTH) < LENGTH:
+        return  # the map says what is not read
+    for copies, (name, protocol) in zip(COPIES, REPEATED.items(), strict=True):
+        draw = np.random.default_rng([seed, copies])
+        planted = list(repeated(stack, copies, count=REPEATS, draw=draw))
+        explained = _explained(classifier, planted, method)
+        found = [
+            recalled(one, explanation)
+            for one, (explanation, _) in zip(planted, explained, strict=True)
+        ]
+        yield mean_metric(name, found, protocol, seed=seed)
 
 
 def _sentences(
@@ -74,12 +98,24 @@ def _sentences(
 
 
 def _sought(classifier: DocumentClassifier, planted: list[Planted], method: str) -> list[Sought]:
-    found: dict[int, Sought] = {}
+    return [
+        sought(one, explanation, answered=answered)
+        for one, (explanation, answered) in zip(
+            planted, _explained(classifier, planted, method), strict=True
+        )
+    ]
+
+
+def _explained(
+    classifier: DocumentClassifier, planted: Sequence[Planted | Repeated], method: str
+) -> list[tuple[Explanation, bool]]:
+    """What each document gives for the label that was planted, and whether it got that label."""
+    found: dict[int, tuple[Explanation, bool]] = {}
     for spots, answers in answers_about(classifier, [one.text for one in planted]):
         chosen = tuple((planted[spot].number,) for spot in spots)
         explained = METHODS[method](replace(answers, chosen=chosen))
         for row, spot in enumerate(spots):
             number = planted[spot].number
             answered = bool(answers.decided(answers.probabilities[row : row + 1], number)[0])
-            found[spot] = sought(planted[spot], explained[row], answered=answered)
+            found[spot] = explained[row], answered
     return [found[spot] for spot in range(len(planted))]

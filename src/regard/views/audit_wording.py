@@ -33,6 +33,8 @@ NAMES = {
     "probe_attention": "Probe led by attention",
     "probe_adversarial": "Probe led by the adversary",
     "needle_recall": "Planted sentences found",
+    "needle_recall_2": "The same, planted twice",
+    "needle_recall_4": "The same, planted four times",
 }
 
 
