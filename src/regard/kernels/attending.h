@@ -8,6 +8,7 @@ struct looking {
     struct pass pass;
     float *mixed;  /* (BLOCK_ROWS, attention_step) */
     float *scores; /* one for each state */
+    struct abreast abreast;
 };
 
 /* Rows of a block lie end to end among its states; returns how many states there are. */
@@ -53,9 +54,30 @@ static void attend_block(struct looking *looking)
     }
 }
 
+/* Rows that are about as long as each other go abreast, others in a block. */
+static void attend_share(struct looking *looking, int64_t share)
+{
+    const struct layout *layout = &looking->job->recurrence.layout;
+    int64_t end = layout->shares[share + 1] * BLOCK_ROWS;
+    end = end < layout->row_count ? end : layout->row_count;
+    for (int64_t row = layout->shares[share] * BLOCK_ROWS; row < end;) {
+        int64_t read = attend_abreast(&looking->abreast, row, end);
+        if (!read) {
+            looking->pass.block = make_block(layout, row / BLOCK_ROWS);
+            attend_block(looking);
+            read = BLOCK_ROWS;
+        }
+        row += read;
+    }
+}
+
 static int attend(struct attending *job)
 {
-    struct looking looking = {.job = job, .recurrence = job->recurrence};
+    struct looking looking = {
+        .job = job,
+        .recurrence = job->recurrence,
+        .abreast = {.job = job},
+    };
     const struct layout *layout = &job->recurrence.layout;
     struct block longest = make_block(layout, 0); /* no other block has as many items */
     const int64_t most = pack_states(&longest);
@@ -66,13 +88,11 @@ static int attend(struct attending *job)
     looking.recurrence.states = states;
     const int failed = !buffer || !states || !looking.scores || !looking.mixed;
     for (int64_t task; !failed && (task = take_task(&job->next_task)) < layout->share_count;)
-        for (int64_t n = layout->shares[task]; n < layout->shares[task + 1]; n++) {
-            looking.pass.block = make_block(layout, n);
-            attend_block(&looking);
-        }
+        attend_share(&looking, task);
     free(buffer);
     free(states);
     free(looking.scores);
     free(looking.mixed);
+    free(looking.abreast.states);
     return failed ? OUT_OF_MEMORY : DONE;
 }

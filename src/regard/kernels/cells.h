@@ -10,6 +10,46 @@
  *   LSTM  i, f, g, o, memory    -> gradients of i, f, g, o for both; memory stays
  */
 
+/* A vector of units at one item: what each gate gets, and what becomes of it. */
+struct units {
+    vector input[4];  /* by gate, from the item */
+    vector summed[4]; /* by gate, bias + weights * state before */
+    vector before;    /* the state before */
+    vector memory;    /* before, then after; LSTM alone */
+    vector saved[5];
+};
+
+INLINE vector rnn_state(struct units *u) { return tanh_of(u->input[0] + u->summed[0]); }
+
+INLINE vector gru_state(struct units *u)
+{
+    vector r = u->input[0] + u->summed[0];
+    vector z = u->input[1] + u->summed[1];
+    two_sigmoids(&r, &z);
+    const vector n = tanh_of(u->input[2] + r * u->summed[2]);
+    u->saved[0] = n;
+    u->saved[1] = r;
+    u->saved[2] = z;
+    u->saved[3] = u->summed[2];
+    return n + z * (u->before - n);
+}
+
+INLINE vector lstm_state(struct units *u)
+{
+    vector i = u->input[0] + u->summed[0];
+    vector f = u->input[1] + u->summed[1];
+    two_sigmoids(&i, &f);
+    const vector g = tanh_of(u->input[2] + u->summed[2]);
+    const vector o = sigmoid_of(u->input[3] + u->summed[3]);
+    u->memory = f * u->memory + i * g;
+    u->saved[0] = i;
+    u->saved[1] = f;
+    u->saved[2] = g;
+    u->saved[3] = o;
+    u->saved[4] = u->memory;
+    return o * tanh_of(u->memory);
+}
+
 /* Forward: what one row has at one item. */
 struct step {
     const float *input;         /* (gates * size), the projected item */
@@ -21,64 +61,47 @@ struct step {
     float *saved; /* or NULL */
 };
 
-INLINE void rnn_forward(const struct step *s, int64_t size, int64_t at)
+/* Gates are a constant where this is inlined. */
+INLINE void forward_units(int gates, const struct step *s, int64_t size, int64_t at)
 {
-    (void)size;
-    store(s->state + at, tanh_of(load(s->input + at) + load(s->summed + at)));
+    struct units u;
+    EVERY(gate, gates) {
+        u.input[gate] = load(s->input + gate * size + at);
+        u.summed[gate] = load(s->summed + gate * size + at);
+    }
+    if (gates == RNN) {
+        store(s->state + at, rnn_state(&u));
+        return;
+    }
+    if (gates == GRU) {
+        u.before = load(s->before + at);
+        store(s->state + at, gru_state(&u));
+    } else {
+        u.memory = load(s->memory_before + at);
+        store(s->state + at, lstm_state(&u));
+        store(s->memory + at, u.memory);
+    }
+    if (s->saved)
+        EVERY(part, gates + 1)
+            store(s->saved + part * size + at, u.saved[part]);
 }
 
-INLINE void gru_forward(const struct step *s, int64_t size, int64_t at)
+INLINE void forward_row(int gates, const struct step *s, int64_t size)
 {
-    vector r = load(s->input + at) + load(s->summed + at);
-    vector z = load(s->input + size + at) + load(s->summed + size + at);
-    vector hidden = load(s->summed + 2 * size + at);
-    two_sigmoids(&r, &z);
-    vector n = tanh_of(load(s->input + 2 * size + at) + r * hidden);
-    store(s->state + at, n + z * (load(s->before + at) - n));
-    if (s->saved) {
-        store(s->saved + at, n);
-        store(s->saved + size + at, r);
-        store(s->saved + 2 * size + at, z);
-        store(s->saved + 3 * size + at, hidden);
-    }
-}
-
-INLINE void lstm_forward(const struct step *s, int64_t size, int64_t at)
-{
-    vector i = load(s->input + at) + load(s->summed + at);
-    vector f = load(s->input + size + at) + load(s->summed + size + at);
-    vector g = load(s->input + 2 * size + at) + load(s->summed + 2 * size + at);
-    vector o = load(s->input + 3 * size + at) + load(s->summed + 3 * size + at);
-    two_sigmoids(&i, &f);
-    g = tanh_of(g);
-    o = sigmoid_of(o);
-    vector memory = f * load(s->memory_before + at) + i * g;
-    store(s->memory + at, memory);
-    store(s->state + at, o * tanh_of(memory));
-    if (s->saved) {
-        store(s->saved + at, i);
-        store(s->saved + size + at, f);
-        store(s->saved + 2 * size + at, g);
-        store(s->saved + 3 * size + at, o);
-        store(s->saved + 4 * size + at, memory);
-    }
+    const int64_t last = size - WIDTH;
+    for (int64_t at = 0; at < last; at += WIDTH)
+        forward_units(gates, s, size, at);
+    forward_units(gates, s, size, last);
 }
 
 static void cell_forward(int64_t gates, const struct step *s, int64_t size)
 {
-    const int64_t last = size - WIDTH;
-#define EVERY_VECTOR(function)                    \
-    for (int64_t at = 0; at < last; at += WIDTH)  \
-        function(s, size, at);                    \
-    function(s, size, last)
-    if (gates == GRU) {
-        EVERY_VECTOR(gru_forward);
-    } else if (gates == LSTM) {
-        EVERY_VECTOR(lstm_forward);
-    } else {
-        EVERY_VECTOR(rnn_forward);
-    }
-#undef EVERY_VECTOR
+    if (gates == GRU)
+        forward_row(GRU, s, size);
+    else if (gates == LSTM)
+        forward_row(LSTM, s, size);
+    else
+        forward_row(RNN, s, size);
 }
 
 /* Backward: what one row has at one item. */

@@ -9,6 +9,7 @@
 #include <immintrin.h>
 #endif
 #include "vectors.h"
+#include "turning.h"
 #include "product.h"
 #include "cells.h"
 #include "blocks.h"
@@ -16,6 +17,7 @@
 #include "gathering.h"
 #include "pooling.h"
 #include "scoring.h"
+#include "abreast.h"
 #include "attending.h"
 #include "projecting.h"
 #include "moving.h"
