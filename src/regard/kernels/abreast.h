@@ -145,22 +145,25 @@ struct stride {
 /* Units are a constant where it is inlined; the sums lie gate by gate. */
 INLINE void read_units(const struct stride *s, int64_t unit, int units, const vector *sums)
 {
-    /* Four units are turned at a time: at the end some of those that were turned before. */
-    const int64_t first = unit + TURNED <= s->size ? unit : s->size - TURNED;
+    /* So many units are turned at a time: at the end some that were turned before. */
+    const int64_t first = units == TURNED ? unit : s->size - TURNED;
+    const int64_t skipped = units == TURNED ? 0 : unit - first;
     vector turned[GRU][TURNED];
     EVERY(gate, GRU)
         turn_rows(s->inputs, gate * s->size + first, turned[gate]);
+    struct units u[TURNED];
+    vector states[TURNED];
     EVERY(n, units) {
-        struct units u;
         EVERY(gate, GRU) {
-            u.input[gate] = turned[gate][unit - first + n];
-            u.summed[gate] = sums[gate * units + n];
+            u[n].input[gate] = turned[gate][skipped + n];
+            u[n].summed[gate] = sums[gate * units + n];
         }
-        const ptrdiff_t at = (unit + n) * WIDTH;
-        u.before = s->depth ? load(s->before + at) : splat(0);
-        /* Rows that do not have this item keep zeros. */
-        store(s->state + at, (vector)((lanes)gru_state(&u) & s->active));
+        u[n].before = s->depth ? load(s->before + (unit + n) * WIDTH) : splat(0);
     }
+    gru_states(units, u, states);
+    /* Rows that do not have this item keep zeros. */
+    EVERY(n, units)
+        store(s->state + (unit + n) * WIDTH, (vector)((lanes)states[n] & s->active));
 }
 
 /* Words lie anywhere in the table of projected ones: those of the next step are asked for, a few
@@ -172,7 +175,7 @@ INLINE void prefetch_next(const struct stride *s, int64_t unit)
             __builtin_prefetch(s->next[i] + at);
 }
 
-static void take_stride(const struct stride *s)
+INLINE void take_stride(const struct stride *s)
 {
     struct terms terms = {s->panel, s->before, s->depth};
     vector sums[GRU * TURNED];

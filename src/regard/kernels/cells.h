@@ -21,29 +21,43 @@ struct units {
 
 INLINE vector rnn_state(struct units *u) { return tanh_of(u->input[0] + u->summed[0]); }
 
+/* Of several vectors of units side by side: see vectors.h. */
+INLINE void gru_states(int count, struct units *u, vector *states)
+{
+    vector gates[MOST_VECTORS]; /* every r, then every z */
+    EVERY(i, count) {
+        gates[i] = u[i].input[0] + u[i].summed[0];
+        gates[count + i] = u[i].input[1] + u[i].summed[1];
+    }
+    take_sigmoids(count, gates);
+    EVERY(i, count)
+        states[i] = u[i].input[2] + gates[i] * u[i].summed[2];
+    take_tanh(count, states);
+    EVERY(i, count) {
+        u[i].saved[0] = states[i];
+        u[i].saved[1] = gates[i];
+        u[i].saved[2] = gates[count + i];
+        u[i].saved[3] = u[i].summed[2];
+        states[i] += gates[count + i] * (u[i].before - states[i]);
+    }
+}
+
 INLINE vector gru_state(struct units *u)
 {
-    vector r = u->input[0] + u->summed[0];
-    vector z = u->input[1] + u->summed[1];
-    two_sigmoids(&r, &z);
-    const vector n = tanh_of(u->input[2] + r * u->summed[2]);
-    u->saved[0] = n;
-    u->saved[1] = r;
-    u->saved[2] = z;
-    u->saved[3] = u->summed[2];
-    return n + z * (u->before - n);
+    vector state;
+    gru_states(1, u, &state);
+    return state;
 }
 
 INLINE vector lstm_state(struct units *u)
 {
-    vector i = u->input[0] + u->summed[0];
-    vector f = u->input[1] + u->summed[1];
-    two_sigmoids(&i, &f);
+    vector gates[2] = {u->input[0] + u->summed[0], u->input[1] + u->summed[1]};
+    take_sigmoids(1, gates);
     const vector g = tanh_of(u->input[2] + u->summed[2]);
     const vector o = sigmoid_of(u->input[3] + u->summed[3]);
-    u->memory = f * u->memory + i * g;
-    u->saved[0] = i;
-    u->saved[1] = f;
+    u->memory = gates[1] * u->memory + gates[0] * g;
+    u->saved[0] = gates[0];
+    u->saved[1] = gates[1];
     u->saved[2] = g;
     u->saved[3] = o;
     u->saved[4] = u->memory;

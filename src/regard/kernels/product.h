@@ -8,9 +8,6 @@
 #endif
 #define TILE_VECTORS 3
 
-/* Unrolled, so that a tile's sums are registers and not an array. */
-#define EVERY(i, count) _Pragma("GCC unroll 16") for (int i = 0; i < (count); i++)
-
 /* A part of the terms that a product adds up: where they begin in left and right, how many. */
 struct span {
     ptrdiff_t left, right;

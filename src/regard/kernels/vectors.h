@@ -53,53 +53,118 @@ INLINE vector clamp(vector x, float limit)
     return greater(splat(-limit), lesser(splat(limit), x));
 }
 
-/* A fraction whose division is left to the caller, who can share it between two. */
-struct fraction {
-    vector above, below;
-};
+/* Unrolled, so that arrays of vectors are registers. */
+#define EVERY(i, count) _Pragma("GCC unroll 16") for (int i = 0; i < (count); i++)
 
-/* x P(x^2) / Q(x^2), fitted to the least relative error on [-7.9, 7.9], where tanh reaches one
- * to single precision; rounding included the error is below 4e-7. scripts/fit_tanh.py makes
- * the numbers; those of the sigmoid are the same for x / 2. */
-INLINE struct fraction tanh_fraction(vector x)
+/* The functions below take several vectors, a constant number, side by side: each operation has to
+ * wait for the one before it, and meanwhile those of the other vectors begin. The numbers come from
+ * scripts/fit_curves.py. */
+#define MOST_VECTORS 8
+
+/* x = 2^x, for x from -126 to 126: a polynomial of the part after the point, whose relative error
+ * is 9e-8 before rounding, times a power with a whole exponent. */
+INLINE void raise_two(int count, vector *x)
 {
-    x = clamp(x, 7.9f);
-    vector y = x * x;
-    vector p = ((1.542795511e-08f * y + 2.202323269e-05f) * y + 3.578991282e-03f) * y;
-    vector q = ((8.598772964e-07f * y + 3.423649329e-04f) * y + 2.619223513e-02f) * y;
-    p = (p + 1.345061995e-01f) * y + 9.999999943e-01f;
-    q = (q + 4.678394795e-01f) * y + 1.0f;
-    return (struct fraction){x * p, q};
+#if WIDTH == 1
+    EVERY(i, count)
+        x[i] = exp2f(x[i]);
+#else
+    vector whole[MOST_VECTORS], power[MOST_VECTORS];
+    lanes exponent[MOST_VECTORS];
+    EVERY(i, count) {
+#if HAVE_X86_LEVELS && WIDTH == 16
+        whole[i] = (vector)_mm512_roundscale_ps((__m512)x[i], _MM_FROUND_TO_NEAREST_INT);
+        (void)exponent;
+#else
+        /* 1.5 * 2^23, so that the last bits are the whole part. */
+        const vector shifted = x[i] + 12582912.0f;
+        whole[i] = shifted - 12582912.0f;
+        exponent[i] = ((lanes)shifted << 23) + 0x3f800000;
+#endif
+    }
+    EVERY(i, count)
+        x[i] -= whole[i];
+    EVERY(i, count)
+        power[i] = 1.326472719e-03f * x[i] + 9.671512640e-03f;
+    EVERY(i, count)
+        power[i] = power[i] * x[i] + 5.550733743e-02f;
+    EVERY(i, count)
+        power[i] = power[i] * x[i] + 2.402224209e-01f;
+    EVERY(i, count)
+        power[i] = power[i] * x[i] + 6.931469776e-01f;
+    EVERY(i, count) {
+        power[i] = power[i] * x[i] + 1.0f;
+#if HAVE_X86_LEVELS && WIDTH == 16
+        x[i] = (vector)_mm512_scalef_ps((__m512)power[i], (__m512)whole[i]);
+#else
+        x[i] = power[i] * (vector)exponent[i];
+#endif
+    }
+#endif
 }
 
-INLINE struct fraction sigmoid_fraction(vector x) /* without its half */
+/* x = 1 + exp(-x), one over the sigmoid; so limited that two can be multiplied. */
+INLINE void invert_sigmoids(int count, vector *x)
 {
-    x = clamp(x, 15.8f);
-    vector y = x * x;
-    vector p = ((1.506636242e-11f * y + 8.602825271e-08f) * y + 5.592173879e-05f) * y;
-    vector q = ((3.358895689e-09f * y + 5.349452077e-06f) * y + 1.637014695e-03f) * y;
-    p = (p + 8.406637468e-03f) * y + 2.499999986e-01f;
-    q = (q + 1.169598699e-01f) * y + 1.0f;
-    return (struct fraction){x * p, q};
+    EVERY(i, count)
+        x[i] = clamp(x[i], 40.0f) * -1.442695041f;
+    raise_two(count, x);
+    EVERY(i, count)
+        x[i] += 1.0f;
+}
+
+/* x = tanh(x), as x P(x^2) / Q(x^2), fitted to the least relative error on [-7.9, 7.9], where tanh
+ * reaches one to single precision; rounding included the error is below 4e-7. */
+INLINE void take_tanh(int count, vector *x)
+{
+    vector y[MOST_VECTORS], p[MOST_VECTORS], q[MOST_VECTORS];
+    EVERY(i, count) {
+        x[i] = clamp(x[i], 7.9f);
+        y[i] = x[i] * x[i];
+    }
+    EVERY(i, count) {
+        p[i] = 1.542795511e-08f * y[i] + 2.202323269e-05f;
+        q[i] = 8.598772964e-07f * y[i] + 3.423649329e-04f;
+    }
+    EVERY(i, count) {
+        p[i] = p[i] * y[i] + 3.578991282e-03f;
+        q[i] = q[i] * y[i] + 2.619223513e-02f;
+    }
+    EVERY(i, count) {
+        p[i] = p[i] * y[i] + 1.345061995e-01f;
+        q[i] = q[i] * y[i] + 4.678394795e-01f;
+    }
+    EVERY(i, count) {
+        p[i] = p[i] * y[i] + 9.999999943e-01f;
+        q[i] = q[i] * y[i] + 1.0f;
+    }
+    EVERY(i, count)
+        x[i] = x[i] * p[i] / q[i];
 }
 
 INLINE vector tanh_of(vector x)
 {
-    struct fraction f = tanh_fraction(x);
-    return f.above / f.below;
+    take_tanh(1, &x);
+    return x;
 }
 
 INLINE vector sigmoid_of(vector x)
 {
-    struct fraction f = sigmoid_fraction(x);
-    return f.above / f.below + 0.5f;
+    invert_sigmoids(1, &x);
+    return 1.0f / x;
 }
 
-/* Division is the slowest operation there is: two sigmoids share one. */
-INLINE void two_sigmoids(vector *x, vector *y)
+/* The sigmoids of the first half of x and of the second. Division is the slowest operation there
+ * is: two sigmoids share one. */
+INLINE void take_sigmoids(int half, vector *x)
 {
-    struct fraction f = sigmoid_fraction(*x), g = sigmoid_fraction(*y);
-    vector inverse = 1.0f / (f.below * g.below);
-    *x = f.above * g.below * inverse + 0.5f;
-    *y = g.above * f.below * inverse + 0.5f;
+    vector both[MOST_VECTORS / 2];
+    invert_sigmoids(2 * half, x);
+    EVERY(i, half)
+        both[i] = 1.0f / (x[i] * x[half + i]);
+    EVERY(i, half) {
+        const vector first = x[half + i] * both[i];
+        x[half + i] = x[i] * both[i];
+        x[i] = first;
+    }
 }

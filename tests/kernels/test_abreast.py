@@ -1,0 +1,101 @@
+"""Rows of about the same length, which prediction reads side by side where vectors are wide."""
+
+import pytest
+import torch
+
+from native_cases import LEVELS, Case, distance, needs_native
+from regard.kernels import cpu
+from regard.ragged import Ragged
+
+pytestmark = needs_native
+
+ROWS = {
+    "of one length": [7] * 16,
+    "of like lengths": [9, 8, 8, 7, 9, 9, 8, 9] * 5,
+    "a few too few": [6] * 13,
+    "of one item": [1] * 20,
+    "empty": [0] * 17,
+    "some empty": [4] * 15 + [0] * 4,
+    "like and unlike": [12] * 16 + [3, 40, 1, 200, 5] + [11] * 16,
+    "too long": [1030] * 16,
+}
+
+
+def attended(case, lengths, index, attention_size=20):
+    """What the rows of a case are pooled to, and the weights."""
+    size = case.weights.shape[0] * case.weights.shape[2]
+    torch.manual_seed(size)
+    attention = cpu.ContextAttention(
+        torch.randn(attention_size, size) / size**0.5,
+        torch.randn(attention_size) / 10,
+        torch.randn(attention_size),
+    )
+    return cpu.attend(
+        case.projected().detach(),
+        index,
+        Ragged(index, torch.tensor(lengths, dtype=torch.int64)),
+        layer=cpu.Recurrent(case.cell, case.weights, case.biases),
+        attention=attention,
+    ), attention
+
+
+@pytest.mark.parametrize("lengths", ROWS.values(), ids=ROWS)
+@pytest.mark.parametrize("level", LEVELS)
+def test_reading_abreast_is_the_parts_one_by_one(level, lengths, monkeypatch):
+    monkeypatch.setenv("REGARD_KERNELS", level)
+    for hidden_size in (16, 50) if sum(lengths) < 1000 else (16,):
+        case = Case("gru", hidden_size, lengths=lengths)
+        found, attention = attended(case, lengths, case.index)
+        states = cpu.recur("gru", *case.inputs())
+        wanted = cpu.attend_context(states, case.rows, attention)
+        for one, two in zip(found, wanted, strict=True):
+            assert distance(one, two) < 1e-5
+
+
+@pytest.mark.parametrize("hidden_size", [16, 17, 18, 19, 33, 50])
+@pytest.mark.parametrize("directions", [1, 2])
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_row_has_the_same_bits_alone_and_abreast(level, directions, hidden_size, monkeypatch):
+    """Company changes nothing, whichever way a row is read."""
+    monkeypatch.setenv("REGARD_KERNELS", level)
+    lengths = ROWS["like and unlike"]
+    case = Case("gru", hidden_size, directions=directions, lengths=lengths)
+    for attention_size in (1, 31, 100):
+        (vectors, weights), _ = attended(case, lengths, case.index, attention_size)
+        for row, (index, beside) in enumerate(
+            zip(case.index.split(lengths), weights.split(lengths), strict=True)
+        ):
+            alone, _ = attended(case, [len(index)], index, attention_size)
+            assert torch.equal(alone[0][0], vectors[row])
+            assert torch.equal(alone[1], beside)
+
+
+def test_what_is_no_number_stays_in_its_row():
+    lengths = [9] * 12 + [8] * 4
+    case = Case("gru", 16, lengths=lengths, distinct=40)
+    case.index.clamp_(max=30)
+    wanted, _ = attended(case, lengths, case.index)
+    case.index[20] = 35  # in the third row
+    with torch.no_grad():
+        case.table[35] = float("nan")
+    found, _ = attended(case, lengths, case.index)
+    spoiled = torch.arange(16) == 2
+    assert found[0][spoiled].isnan().all() and torch.equal(found[0][~spoiled], wanted[0][~spoiled])
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_gates_are_right_however_far_open_or_closed(level, monkeypatch):
+    """With weights of zero a state is (1 - sigmoid(z)) tanh(n + sigmoid(r) bias)."""
+    monkeypatch.setenv("REGARD_KERNELS", level)
+    size, random = 24, torch.Generator().manual_seed(0)
+    inputs = torch.randn(400, 3, size, generator=random) * torch.tensor([0.1, 3, 30, 1e4]).repeat(
+        100
+    ).view(400, 1, 1)
+    biases = torch.zeros(1, 3 * size)
+    biases[0, 2 * size :] = torch.randn(size, generator=random)
+    rows = Ragged(torch.arange(400), torch.ones(400, dtype=torch.int64))
+    weights = torch.zeros(1, 3 * size, size)
+    found = cpu.recur("gru", inputs.flatten(1), None, rows, weights, biases)
+    r, z, n = inputs.double().unbind(1)
+    wanted = (1 - z.sigmoid()) * torch.tanh(n + r.sigmoid() * biases[0, 2 * size :].double())
+    assert float((found - wanted).abs().max()) < 5e-7
