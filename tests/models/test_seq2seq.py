@@ -304,7 +304,7 @@ def test_copying_is_learned_and_attention_lies_on_the_diagonal():
     rows = [draw.integers(4, VOCAB, size=draw.integers(1, 8)) for _ in range(2200)]
     settings = {"hidden_size": 32, "embedding_size": 16, "layers": 1, "feeding": False}
     model = built(settings, dtype=torch.float32)
-    train(model.train(), EncodedPairs(rows[:2000], rows[:2000]), epochs=10)
+    train(model.train(), EncodedPairs(rows[:2000], rows[:2000]), epochs=16)
     held = EncodedPairs(rows[2000:], rows[2000:]).batch(range(200))
     found = generate(model, held.source, GenerationConfig("greedy"))
     exact = [
