@@ -71,7 +71,7 @@ def test_several_labels_a_document_are_doubted_one_by_one(fitted_tags):
 def test_a_word_that_the_model_does_not_know_is_said(fitted):
     with pytest.raises(ConfigError, match="no word 'graet'; did you mean 'great'"):
         fitted.look(documents(4), words=["graet"])
-    with pytest.raises(ConfigError, match="choose one of the training texts"):
+    with pytest.raises(ConfigError, match="choose a word of the training texts"):
         fitted.look(documents(4), words=["zzzzqqq"])
 
 

@@ -48,6 +48,18 @@ def test_without_scores_the_last_epoch_is_the_best_and_nothing_stops():
     assert run([None] * 10, patience=1) == (10, None)
 
 
+def test_the_loss_tells_while_bleu_is_nothing():
+    """Texts below four words have no BLEU: the first epoch would be the best of all."""
+    stopping = EarlyStopping(plain_config(monitor="bleu", patience=2))
+    best = []
+    for number, (loss, bleu) in enumerate([(3.0, 0.0), (2.0, 0.0), (2.5, 0.0), (9.0, 0.1)], 1):
+        stopping.judge(
+            Epoch(number, 0.5, 1e-3, 10, 1.0, validation_loss=loss, validation_bleu=bleu)
+        )
+        best.append(stopping.best_epoch)
+    assert best == [1, 2, 2, 4] and not stopping.exhausted
+
+
 @pytest.mark.parametrize("seen", [0, 1, 3])
 def test_it_goes_on_from_a_snapshot(seen):
     scores = [0.5, 0.6, 0.55, 0.58, 0.59, 0.57]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -23,11 +24,10 @@ from .options import (
     ReportFile,
     TextColumn,
 )
-from .progress import counted
+from .progress import counted, say
 from .reports import Delivery
 
 if TYPE_CHECKING:
-    from ..data.columns import Columns
     from ..estimators.classifier import DocumentClassifier
     from ..text.document import Document
 
@@ -93,13 +93,15 @@ def audit(
     )
     classifier = DocumentClassifier.load(model, device=device)
     reader = opened(data, columns, on_bad_row)
+    training = None if train_data is None else opened(train_data, columns, on_bad_row)
     drawn = sampled(counted(reader, "read", quiet=quiet), limit, seed)
     others = tuple(DocumentClassifier.load(folder, device=device) for folder in models or ())
     even = DocumentClassifier.load(uniform, device=device) if uniform is not None else None
     taught: list[Document] = []
-    if train_data is not None:
-        taught = sampled(opened(train_data, columns), DOCUMENTS, seed)
-        even = _trained_evenly(classifier, train_data, columns, device=device)
+    if training is not None:
+        say("training the same model with even attention to compare with", quiet=quiet)
+        even = _trained_evenly(classifier, training, device=device)
+        taught = sampled(training, DOCUMENTS, seed)
     watch = partial(counted, what="audited", quiet=quiet)
     options = AuditOptions(tuple(method or ()), evidence_column, needle, seed, watch)
     found = measured(classifier, drawn, options, Companions(others, even, taught))
@@ -107,7 +109,7 @@ def audit(
 
 
 def _trained_evenly(
-    classifier: DocumentClassifier, data: str, columns: Columns, *, device: str
+    classifier: DocumentClassifier, documents: Iterable[Document], *, device: str
 ) -> DocumentClassifier:
     """Train a model like the given one whose attention is even."""
     from ..errors import ConfigError
@@ -124,4 +126,4 @@ def _trained_evenly(
         validation=classifier.validation,
         device=device,
     )
-    return even.fit_documents(opened(data, columns))
+    return even.fit_documents(documents)

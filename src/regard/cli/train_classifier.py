@@ -170,11 +170,12 @@ def _few_steps(classifier: DocumentClassifier) -> list[str]:
     size = classifier.training.batch_size
     epochs = len(classifier.history_.epochs) if classifier.history_ else 0
     steps = epochs * -(-int(str(classifier.facts_["training_documents"])) // size)
-    if steps >= FEW_STEPS or size <= SMALL_BATCH:
+    if steps >= FEW_STEPS:
         return []
+    smaller = f"--set training.batch_size={SMALL_BATCH} or " if size > SMALL_BATCH else ""
     return [
         f"! so few documents make {steps} steps of training, which teach little; "
-        f"try --set training.batch_size={SMALL_BATCH} or more --epochs"
+        f"try {smaller}more --epochs"
     ]
 
 

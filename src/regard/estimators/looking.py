@@ -169,6 +169,6 @@ def _ids(classifier: DocumentClassifier, words: Sequence[str]) -> list[int]:
     for word, number in zip(words, ids, strict=True):
         if number == UNKNOWN:
             near = nearest(word, vocab.words[2:SUGGESTED])
-            said = f"did you mean {near!r}?" if near else "choose one of the training texts"
+            said = f"did you mean {near!r}?" if near else "choose a word of the training texts"
             raise ConfigError(f"the model knows no word {word!r}; {said}")
     return list(dict.fromkeys(ids))

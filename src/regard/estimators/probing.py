@@ -12,7 +12,7 @@ from ..explain.adversarial import adversary
 from ..explain.answers import Answers
 from ..explain.attention import pooling_layer
 from ..explain.probe import Bags, probed
-from ..explain.reweighing import last_attention
+from ..explain.reweighing import LastAttention, last_attention
 from ..explain.tally import Measured
 from ..models.importance import importance
 from ..text.document import Document
@@ -40,8 +40,7 @@ def probe_attention(
 ) -> list[dict[str, Measured]]:
     """Teach probes the training documents and ask about the others: what each of these gave.
 
-    Nothing where documents may have several labels, or where the model does not attend to words
-    or gives all the same weight.
+    Nothing where documents may have several labels, or where the model does not attend to words.
     """
     if classifier.labels_.multilabel:
         return []
@@ -87,9 +86,10 @@ def _bags(
     for chunk in chunks(documents, CHUNK):
         rows: dict[int, tuple[NDArray[np.int64], dict[str, Floats]]] = {}
         for places, answers in answers_about(classifier, [one.text for one in chunk]):
-            if pooling_layer(answers, "token") is None or last_attention(answers) is None:
+            attention = last_attention(answers)
+            if attention is None or pooling_layer(answers, "token") is None:
                 return None
-            rows |= zip(places, _guided(answers, seed), strict=True)
+            rows |= zip(places, _guided(answers, attention, seed), strict=True)
         for place in range(len(chunk)):
             ids, guides = rows[place]
             words.append(ids)
@@ -98,12 +98,14 @@ def _bags(
     return {guide: Bags.of(words, weights[guide]) for guide in GUIDES}
 
 
-def _guided(answers: Answers, seed: int) -> Iterator[tuple[NDArray[np.int64], dict[str, Floats]]]:
+def _guided(
+    answers: Answers, last: Sequence[LastAttention], seed: int
+) -> Iterator[tuple[NDArray[np.int64], dict[str, Floats]]]:
     """The ids of each document of a batch, and the weights that each guide gives them."""
     counts = answers.batch.by_document.host_lengths
     ids = answers.batch.ids.values.cpu().split(counts)
     own = importance(answers.output, answers.batch).values.detach().cpu().split(counts)
-    for words, weights, attention in zip(ids, own, last_attention(answers) or (), strict=True):
+    for words, weights, attention in zip(ids, own, last, strict=True):
         mine = weights.double().numpy()
         other = adversary(attention, seed).cpu().numpy()
         units = attention.weights.double().cpu().numpy()

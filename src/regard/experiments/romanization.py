@@ -1,7 +1,8 @@
 """Korean words in Latin letters, by the rules of the Revised Romanization of Korean (2000).
 
 A syllable of Hangul is a number: the final counts up first, then the vowel, then the initial. What
-is written where two syllables meet depends on both, as in speech.
+is written where two syllables meet depends on both, as in speech. That a final ㄷ before ㅣ is
+spoken *j* (해돋이 haedoji) is left out.
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ class Transliteration:
         model = build(network, lesson, seed)
         epochs = self.epochs if decoder == "luong" else self.plain_epochs
         training = training_of(replace(self, epochs=epochs), derived_seed(seed, "training"))
-        study(model, lesson, replace(training, schedule="linear"), tell)
+        study(model, lesson, training, tell)
         return [_text(one.ids.tolist()) for one in written(model, lesson.held_out)]
 
 

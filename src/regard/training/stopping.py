@@ -72,10 +72,12 @@ class EarlyStopping:
 
     def _score(self, epoch: Epoch) -> float | None:
         """The score of an epoch, larger is better; None without validation data."""
+        by_loss = None if epoch.validation_loss is None else -epoch.validation_loss
         if self._config.monitor == "loss":
-            return None if epoch.validation_loss is None else -epoch.validation_loss
+            return by_loss
         if self._config.monitor == "accuracy":
             return epoch.validation_accuracy
         if self._config.monitor == "bleu":
-            return epoch.validation_bleu
+            # BLEU of texts below four words is 0 however good they are. Any BLEU beats a loss.
+            return epoch.validation_bleu or by_loss
         return epoch.validation_macro_f1

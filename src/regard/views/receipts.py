@@ -32,6 +32,8 @@ _MEASURES = {
 
 def meaning(receipt: Receipt) -> str:
     """Say what the verdict means for a reader."""
+    if not receipt.curves:
+        return "there was nothing to take away, so nothing was measured."
     share = receipt.rivals
     if receipt.verdict == "no better than chance" and share is not None and share <= _FEW:
         count, among = round(share * receipt.random_rankings), receipt.random_rankings
@@ -61,7 +63,7 @@ def spoken(decision: Decision) -> list[str]:
         return []
     lines = [_told(curve, receipt.bins, decision.probability) for curve in receipt.curves]
     lines = [line.replace(" %", "\u00a0%") for line in lines]
-    return lines or ["There was nothing in this text to take away."]
+    return lines
 
 
 def panel(decision: Decision) -> str:
@@ -86,10 +88,10 @@ def _told(curve: Curve, bins: tuple[float, ...], start: float) -> str:
     place = bins.index(_QUOTED[curve.level])
     count, noun = curve.taken[place], curve.level + "s"
     heaviest = f"the heaviest of {curve.piece_count:,} {noun}"
-    drawn = f"a random {curve.level}"
+    drawn, alone = f"a random {curve.level}", "Alone it gives"
     if count > 1:
         heaviest = f"the {count:,} heaviest of {curve.piece_count:,} {noun}"
-        drawn = f"{count:,} random {noun}"
+        drawn, alone = f"{count:,} random {noun}", "Alone they give"
     end = curve.without[place]
     moved = f"leaves the probability at {chance(end)}"
     if abs(end - start) >= 0.0005:
@@ -97,7 +99,7 @@ def _told(curve: Curve, bins: tuple[float, ...], start: float) -> str:
         moved = f"{verb} the probability from {chance(start)} to {chance(end)}"
     return (
         f"Taking {heaviest} away {moved}; taking {drawn} away: to "
-        f"{chance(curve.random_without[place])}. Alone they give {chance(curve.alone[place])}, "
+        f"{chance(curve.random_without[place])}. {alone} {chance(curve.alone[place])}, "
         f"{drawn} {chance(curve.random_alone[place])}."
     )
 
