@@ -19,6 +19,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from copy import copy
+from operator import attrgetter
 from pathlib import Path
 
 import torch
@@ -119,7 +120,7 @@ def untrained_auprc(
 
 
 def table(found: list[Audit]) -> list[str]:
-    """One row a method: means over the seeds, the interval of the first, and the baseline."""
+    """One row a method: means over the seeds of values, intervals over documents and baselines."""
     heads = ["method", *SHOWN]
     lines = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
     for method in [one.method for one in found[0].rankings]:
@@ -133,10 +134,10 @@ def cell(metrics: list[Metric | None]) -> str:
     given = [metric for metric in metrics if metric is not None]
     if not given:
         return ""
-    value, chance = (
-        statistics.mean(getattr(metric, name) for metric in given) for name in ("value", "baseline")
+    value, low, high, chance = (
+        statistics.mean(map(attrgetter(name), given))
+        for name in ("value", "interval.low", "interval.high", "baseline")
     )
-    low, high = given[0].interval.low, given[0].interval.high
     return f"{value:.3f} ({low:.3f} to {high:.3f}; random {chance:.3f})"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -80,7 +81,9 @@ def train(
     try:
         yield from _steps(state, batches, loss=loss, config=config)
     finally:
-        state.settle()
+        # When Python itself ends nobody looks at the model any more, and torch would abort it.
+        if not sys.is_finalizing():
+            state.settle()
 
 
 def _steps(

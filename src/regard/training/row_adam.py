@@ -125,7 +125,7 @@ class RowAdam:
         }
 
     def _on_read(self, table: nn.Module, ids: tuple[Tensor]) -> None:
-        self._catch_up(ids[0].flatten())
+        self._catch_up(ids[0].flatten().long())
 
     def _catch_up(self, rows: Tensor) -> None:
         """Make the moves that rows, of which some may be named twice, have missed."""
