@@ -2,6 +2,9 @@
 
 import dataclasses
 import json
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -133,6 +136,47 @@ def test_who_stops_asking_finds_all_words_up_to_date():
         assert not torch.equal(current, lagging)
         state.settle()
         assert torch.equal(state.model.embedding.weight, current)
+
+
+UNFINISHED = """
+from regard.tasks.classify import ClassificationLoss
+from regard.training.batches import PlannedBatches
+from regard.training.loop import train
+from toys import MANY_WORDS, ToySource, plain_config, toy_model
+
+config = plain_config()
+model, batches = toy_model(words=MANY_WORDS), PlannedBatches(ToySource(30), config)
+steps = train(model, batches, loss=ClassificationLoss(), config=config)
+next(steps)
+"""
+
+
+def test_a_program_may_end_before_its_training_does():
+    """Python closes the generator when it ends itself, and then torch aborts if it is used."""
+    paths = os.pathsep.join(filter(None, sys.path))
+    done = subprocess.run(
+        [sys.executable, "-c", UNFINISHED],
+        env={**os.environ, "PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_ids_of_32_bits_are_read_too():
+    """A table of torch's takes them, so a network from outside may hand them over."""
+    found = []
+    for table, dtype in zip(tables(), (torch.int32, torch.int64), strict=True):
+        rows = RowAdam(table, momentum=0.9)
+        for step in range(70):
+            ids, gradients = common_words(step)
+            table.zero_grad()
+            with rows.reading():
+                (table(ids.to(dtype)) * gradients).sum().backward()
+            rows.step(0.01)
+        rows.settle()
+        found.append(table.weight)
+    assert torch.equal(*found)
 
 
 def test_words_that_were_never_read_keep_their_bits():

@@ -1,7 +1,7 @@
 /* Prediction with a GRU and attention where many rows are about as long as each other: WIDTH rows
  * go abreast, each in a lane of its own.
  *
- * So no lane is padding, whatever the hidden size, and weights are broadcast instead of states.
+ * So no lane is padding, from one vector of units on, and weights are broadcast instead of states.
  * Every sum has the terms and the order that it has where a row is read by itself (attending.h),
  * so it has the same bits.
  */

@@ -23,7 +23,18 @@ typedef uint32_t narrow;
 #define SIDE (WIDTH / 2)
 typedef uint64_t wide __attribute__((vector_size(8 * SIDE)));
 typedef uint32_t narrow __attribute__((vector_size(4 * SIDE), aligned(4), may_alias));
+#if defined(__clang__) || __GNUC__ >= 9
 #define NARROWED(x) __builtin_convertvector(x, narrow)
+#else /* GCC 8, as on RHEL 8, has no such builtin */
+INLINE narrow narrowed(wide x)
+{
+    narrow y;
+    for (int lane = 0; lane < SIDE; lane++)
+        y[lane] = (uint32_t)x[lane];
+    return y;
+}
+#define NARROWED(x) narrowed(x)
+#endif
 #endif
 
 /* Compilers do not find this instruction by themselves. */

@@ -58,6 +58,6 @@ def _draw(sentences: NDArray[np.int64], share: float) -> NDArray[np.bool_]:
 
 def _sums(kept: NDArray[np.bool_], sentences: NDArray[np.int64]) -> NDArray[np.int64]:
     """Count the sentences that each text keeps."""
-    before = np.concatenate([[0], np.cumsum(kept)])
+    before = np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])
     ends = np.cumsum(sentences)
     return before[ends] - before[ends - sentences]
