@@ -7,7 +7,7 @@ from regard.experiments.length import Length
 @pytest.mark.slow
 def test_attention_does_not_mind_the_length_of_a_row():
     """002-04, 003-01: without it, all but short rows are lost."""
-    small = Length(longest=12, every=4, examples=3000, epochs=8)
+    small = Length(longest=12, every=4, examples=6000, epochs=10)
     by_length = small.run(0, lambda line: None).rows
     with_attention, without = zip(*(row.values for row in by_length), strict=True)
     assert min(with_attention) > 0.9
