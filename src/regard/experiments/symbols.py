@@ -8,7 +8,6 @@ from typing import ClassVar
 from ..models.seq2seq import PRESETS
 from ..nn.decoders import DecoderName
 from ..records.experiment import Chart, Finding, Row
-from ..training.config import TrainingConfig
 from ..training.seeds import derived_seed
 from .running import Stopwatch, Tell, training_of, under
 from .sequences import TASKS, Rows, draw_lesson
@@ -47,6 +46,7 @@ class Symbols:
         rows, curves = [], []
         shape = Rows(self.symbols, self.shortest, self.longest)
         network = replace(PRESETS["addition"], hidden_size=self.hidden_size)
+        config = training_of(self, derived_seed(seed, "training"))
         for task in TASKS:
             lesson = draw_lesson(
                 task, shape, training=self.examples, held_out=self.held_out, seed=seed
@@ -54,11 +54,8 @@ class Symbols:
             for way, decoder in _WAYS.items():
                 name, clock = f"{task}, {way}", Stopwatch()
                 model = build(replace(network, decoder=decoder), lesson, seed)
-                history = study(model, lesson, self._training(seed), under(name, tell))
+                history = study(model, lesson, config, under(name, tell))
                 seen = effective_count(model, lesson.held_out) if decoder == "luong" else None
                 rows.append(Row(name, (history[-1].exact, seen), clock.seconds))
                 curves.append(curve(name, history))
         return Finding(seed, tuple(rows), Chart("lines", "epoch", "exact match", tuple(curves)))
-
-    def _training(self, seed: int) -> TrainingConfig:
-        return training_of(self, derived_seed(seed, "training"))

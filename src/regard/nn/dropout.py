@@ -1,4 +1,4 @@
-"""Dropout, the same with any number of threads: what is drawn depends on a seed and a place."""
+"""Dropout; on a CPU what is drawn depends on a seed and a place, not on the threads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ _COUNTERS = 16  # that lie side by side
 def drop(values: Tensor, share: float, training: bool) -> Tensor:
     """In training, make a share of the numbers zero and the rest larger to make up for it.
 
-    Torch's generator is asked for one number, from which all others follow.
+    On a CPU torch's generator is asked for one number, from which all others follow; elsewhere
+    torch draws them.
     """
     if not training or share == 0 or values.device.type != "cpu":
         return dropout(values, share, training)
