@@ -1,4 +1,5 @@
 import gc
+import mmap
 import os
 import sys
 import threading
@@ -90,6 +91,15 @@ def test_many_threads_never_share_a_buffer():
     for worker in workers:
         worker.join()
     assert not clashes
+
+
+def test_a_system_without_huge_pages_gets_plain_ones(monkeypatch):
+    """Issue 10: kernels built without them, and sandboxes, answer madvise with EINVAL."""
+    monkeypatch.setattr(mmap, "MADV_HUGEPAGE", 12345)
+    tensor = Shelf(MILLION).take(2 * MILLION)
+    assert float(tensor.fill_(1.0).sum()) == 2 * MILLION
+    monkeypatch.delattr(mmap, "MADV_HUGEPAGE")
+    assert len(Shelf(MILLION).take(2 * MILLION)) == 2 * MILLION
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")

@@ -71,3 +71,9 @@ def test_a_job_keeps_its_tensors_alive():
 def test_a_row_of_negative_length_is_an_error():
     with pytest.raises(ValueError, match="a row cannot have -2 items"):
         Layout.in_order(Ragged(torch.zeros(1), torch.tensor([-2, 3])))
+
+
+def test_tensors_that_c_would_misread_are_refused():
+    for wrong in (torch.zeros(8)[::2], torch.zeros(4, device="meta")):
+        with pytest.raises(ValueError, match="order does not lie in memory item after item"):
+            Layout().fill(order=wrong)

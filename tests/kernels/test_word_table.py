@@ -1,11 +1,15 @@
 """A table of words gives the numbers that a dictionary gives."""
 
+import ctypes
 import random
 
 import numpy as np
 import pytest
 
 from native_cases import needs_native
+from regard.errors import DataError
+from regard.kernels.scanner_jobs import Numbering as NumberingJob
+from regard.kernels.scanner_jobs import call
 from regard.kernels.word_table import WordTable, joined_codes
 from regard.text.encode import encode
 from regard.text.numbering import Numbering
@@ -68,3 +72,21 @@ def test_a_hundred_thousand_words_are_told_apart():
     found = encode(texts, numbering, TextConfig())
     assert len(numbering.search.table) == 100_000
     np.testing.assert_array_equal(found.ids, np.tile(np.arange(100_000), 2))
+
+
+def test_a_table_without_room_is_an_error_even_where_asserts_are_off():
+    """Issue 10: an assert is lost under ``python -O``, and wrong ids would have been returned."""
+    codes, starts = joined_codes(["one"])
+    table = WordTable(["two"]).job()
+    numbering = NumberingJob()
+    numbering.table = ctypes.pointer(table)
+    spans, counts = np.array([[0, 3]], np.int32), np.ones(1, np.int64)
+    numbering.fill(grows=1, text_count=1, starts=starts, codes=codes, spans=spans)
+    numbering.fill(token_counts=counts, numbers=np.zeros(1, np.int32))
+    with pytest.raises(DataError, match="'number_words' ran out of room"):
+        call("number_words", numbering)
+
+
+def test_arrays_that_c_would_misread_are_refused():
+    with pytest.raises(ValueError, match="codes does not lie in memory item after item"):
+        NumberingJob().fill(codes=np.zeros(8, np.uint32)[::2])

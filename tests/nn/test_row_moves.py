@@ -78,6 +78,18 @@ def test_no_places_are_no_moves(level, monkeypatch):
     assert torch.equal(found[0], random_rows(5, 3).table)
 
 
+def test_a_table_of_columns_is_moved_as_one_of_rows():
+    """Issue 10: C takes rows that lie one after the other; an assert stood here alone."""
+    rows, places = random_rows(9, 5), torch.tensor([2, 7])
+    turned = AdamRows(rows.table.t().contiguous().t(), rows.mean.clone(), rows.square.clone())
+    assert not turned.table.is_contiguous()
+    gradient, missed, kinds = torch.randn(2, 5), torch.rand(1, 6), torch.tensor([0, 0])
+    for each in (rows, turned):
+        each.step(places, gradient, BY)
+        each.drift(places, missed, kinds)
+    torch.testing.assert_close(turned.table, rows.table)
+
+
 @needs_native
 def test_the_kernel_refuses_what_it_would_misread():
     rows = random_rows(5, 3)

@@ -7,6 +7,7 @@ shelf when its tensor is gone, and the next one that fits is taken from there.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import mmap
 import sys
@@ -81,7 +82,9 @@ def release() -> None:
 def _new_block(size: int) -> mmap.mmap:
     whole = -(-size // _PAGE) * _PAGE
     block = mmap.mmap(-1, whole, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    block.madvise(mmap.MADV_HUGEPAGE)
+    # Huge pages make the first use quicker; where the system has none, plain ones do as well.
+    with contextlib.suppress(OSError, AttributeError):
+        block.madvise(mmap.MADV_HUGEPAGE)
     return block
 
 

@@ -67,7 +67,8 @@ class Job(ctypes.Structure):
         kept = self.__dict__.setdefault("kept", [])
         for name, value in fields.items():
             if isinstance(value, Tensor):
-                assert value.is_contiguous() and value.is_cpu, name
+                if not (value.is_contiguous() and value.is_cpu):
+                    raise ValueError(f"{name} does not lie in memory item after item")
                 kept.append(value)
                 setattr(self, name, value.data_ptr())
             else:

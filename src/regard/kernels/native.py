@@ -99,6 +99,8 @@ class Library:
             failures = self._run_in_pool(name, level, job, threads)
         if failures == _OUT_OF_MEMORY:
             raise MemoryError(f"no memory for the buffers of the native kernel {name!r}")
+        if failures:
+            raise RuntimeError(f"the native kernel {name!r} failed with {failures}")
 
     def _run_in_pool(self, name: str, level: int, job: ctypes.Structure, threads: int) -> int:
         # The job itself is handed on, not its address: should the thread that waits be

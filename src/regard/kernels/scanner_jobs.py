@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import DataError
 from .native import library, required_library, why_absent
 
 __all__ = ["LANES", "MARGIN", "Job", "Numbering", "Rules", "Scanning", "Table", "call", "why_not"]
@@ -18,6 +19,7 @@ LANES = 8  # must equal LANES in scanner.h: so many characters more must be read
 MARGIN = 2  # must equal MARGIN in scan_text.h
 
 _INTERFACE = 1  # must equal SCANNER_INTERFACE in scanner.h
+_MOST_CODES = (1 << 32) - 1  # so that a word's place fits into a slot
 _NAMES = ("scan", "enter_words", "number_words")
 
 _number = ctypes.c_int64
@@ -33,7 +35,8 @@ class Job(ctypes.Structure):
         for name, value in fields.items():
             kept.append(value)
             if isinstance(value, np.ndarray):
-                assert value.flags.c_contiguous, name
+                if not value.flags.c_contiguous:
+                    raise ValueError(f"{name} does not lie in memory item after item")
                 setattr(self, name, value.ctypes.data)
             else:
                 setattr(self, name, value)
@@ -111,8 +114,12 @@ def call(name: str, job: Job) -> None:
     functions, problem = _load(required_library().path)
     if functions is None:
         raise RuntimeError(f"there is no text scanner: {problem}; ask available() first")
-    failed = getattr(functions, f"regard_{name}")(ctypes.byref(job))
-    assert not failed, f"{name} was given too little room"
+    if getattr(functions, f"regard_{name}")(ctypes.byref(job)):
+        # Callers make the room that they ask to be filled, so only the words' sum can be too much.
+        raise DataError(
+            f"the text scanner's {name!r} ran out of room: all different words together "
+            f"can have {_MOST_CODES:,} characters at most"
+        )
 
 
 @functools.cache
