@@ -82,7 +82,7 @@ def run(seed: int, sentences: Sequence[str], options: argparse.Namespace) -> dic
     ]
     # Where sentences are told apart wrongly, the one that holds the cue counts.
     first = [
-        planted in explanation.sentences(1)[0].text
+        any(planted in sentence.text for sentence in explanation.sentences(1))
         for explanation, (_, _, planted) in zip(explanations, test, strict=True)
     ]
     found = {

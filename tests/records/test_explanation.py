@@ -43,6 +43,30 @@ def test_the_heaviest_words_and_sentences_come_first():
     assert len(found.words(99)) == 5
 
 
+def test_what_speaks_against_the_label_is_never_among_the_heaviest():
+    """Lists and receipts mean the same by heaviest: signed towards the label, not the size."""
+    scores = (-0.9, 0.1, 0.0, 0.3, -0.2)
+    words = Weights.from_scores("word", WORDS.pieces, scores, unit="probability")
+    sentences = Weights.from_scores("sentence", SENTENCES.pieces, (-0.8, 0.1), unit="probability")
+    found = explanation(decisions=(Decision("pos", 0.8, (words, sentences)),))
+    assert [(word.text, word.score) for word in found.words()] == [
+        ("brilliant", 0.3),
+        ("film", 0.1),
+    ]
+    assert [(word.text, word.score) for word in found.words_against()] == [
+        ("Dull", -0.9),
+        ("end", -0.2),
+    ]
+    assert [piece.text for piece in found.sentences()] == ["A brilliant end"]
+    assert [piece.text for piece in found.sentences_against()] == ["Dull film"]
+    assert words.heaviest(1) == [3] and words.opposing(1) == [0]
+
+
+def test_attention_knows_nothing_that_speaks_against():
+    found = explanation()
+    assert found.words_against() == [] and found.sentences_against() == []
+
+
 def test_words_without_sentence_weights_are_ranked_by_their_own():
     found = explanation(decisions=(Decision("pos", 0.8, (WORDS,)),))
     assert found.words(1)[0].text == "Dull"
@@ -58,8 +82,8 @@ def test_weights_over_the_document_are_importance_already():
 
 def test_without_weights_there_is_nothing_to_rank():
     found = explanation(decisions=(Decision("pos", 0.8, ()),))
-    assert found.words() == []
-    assert found.sentences() == []
+    assert found.words() == [] and found.words_against() == []
+    assert found.sentences() == [] and found.sentences_against() == []
 
 
 def test_any_explained_label_can_be_asked_for():

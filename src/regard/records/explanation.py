@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,6 +54,11 @@ class Decision:
     def level(self, name: str) -> Weights | None:
         """The weights called ``name``, such as ``"word"`` or ``"sentence"``, if there are any."""
         return next((weights for weights in self.weights if weights.name == name), None)
+
+    @property
+    def words(self) -> Weights | None:
+        """What words are ranked and drawn by: their share of the document where it is known."""
+        return self.importance() or self.level("word")
 
     def importance(self, *, length_corrected: bool = False) -> Weights | None:
         """Each word's share of the document: word weight x sentence weight where both exist."""
@@ -119,19 +125,27 @@ class Explanation:
         raise DataError(f"label {label!r} was not explained; {suggestion(str(label), known)}")
 
     def words(self, count: int = 10, *, label: ClassName | None = None) -> list[Piece]:
-        """The heaviest words of the document by their importance, heaviest first."""
-        decision = self.decision(label)
-        return self._heaviest(decision.importance() or decision.level("word"), count)
+        """The words that speak most for the label, by their importance, heaviest first."""
+        weights = self.decision(label).words
+        return self._pieces(weights, weights.heaviest(count)) if weights else []
+
+    def words_against(self, count: int = 10, *, label: ClassName | None = None) -> list[Piece]:
+        """The words that speak against the label, strongest first; attention knows none."""
+        weights = self.decision(label).words
+        return self._pieces(weights, weights.opposing(count)) if weights else []
 
     def sentences(self, count: int = 3, *, label: ClassName | None = None) -> list[Piece]:
-        """The heaviest sentences, heaviest first; none where sentences were not weighed."""
-        return self._heaviest(self.decision(label).level("sentence"), count)
+        """The sentences that speak most for the label; none where sentences were not weighed."""
+        weights = self.decision(label).level("sentence")
+        return self._pieces(weights, weights.heaviest(count)) if weights else []
 
-    def _heaviest(self, weights: Weights | None, count: int) -> list[Piece]:
-        if weights is None:
-            return []
-        order = sorted(range(len(weights)), key=lambda place: -weights.values[place])
-        return [self._piece(weights, place) for place in order[:count]]
+    def sentences_against(self, count: int = 3, *, label: ClassName | None = None) -> list[Piece]:
+        """The sentences that speak against the label, strongest first; attention knows none."""
+        weights = self.decision(label).level("sentence")
+        return self._pieces(weights, weights.opposing(count)) if weights else []
+
+    def _pieces(self, weights: Weights, places: Sequence[int]) -> list[Piece]:
+        return [self._piece(weights, place) for place in places]
 
     def _piece(self, weights: Weights, place: int) -> Piece:
         start, end = weights.pieces[place]

@@ -69,6 +69,20 @@ class Weights:
         """What pieces are ranked and drawn by: the scores where there are any, else the values."""
         return self.values if self.scores is None else self.scores
 
+    def heaviest(self, count: int | None = None) -> list[int]:
+        """The places of the pieces that speak for the label, the heaviest first.
+
+        A piece that has no weight is none of them, nor is one that speaks against the label,
+        however much; of equal pieces the one that comes first in the text is first.
+        """
+        found = [place for place, amount in enumerate(self.amounts) if amount > 0]
+        return sorted(found, key=lambda place: -self.amounts[place])[:count]
+
+    def opposing(self, count: int | None = None) -> list[int]:
+        """The places of the pieces that speak against the label, the strongest first."""
+        found = [place for place, amount in enumerate(self.amounts) if amount < 0]
+        return sorted(found, key=lambda place: self.amounts[place])[:count]
+
     def at_hop(self, hop: int) -> Weights:
         """The weights of one hop alone."""
         return replace(self, values=self.hops[hop], hops=())
