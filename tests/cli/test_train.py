@@ -11,6 +11,7 @@ import pytest
 
 from cli_files import COLUMNS, rows, write_csv
 from regard import DocumentClassifier
+from regard.data.locks import hold_lock
 from reviews import FLAGS, reviews, tagged
 
 ONE_EPOCH = [*FLAGS, "--epochs", "1", "--no-baseline"]
@@ -288,7 +289,20 @@ def test_a_users_error_is_one_line_that_says_what_to_do(shell, broken, tmp_path,
     filled = [part.format(folder=broken, data=broken / "train.csv") for part in arguments]
     ran = shell("train", *filled, "--out", tmp_path / "model")
     assert re.search(message, ran.error), ran.error
-    assert not (tmp_path / "model").exists()
+    assert list(tmp_path.iterdir()) == [], "not even an unfinished model"
+
+
+def test_two_trainings_do_not_share_a_folder(shell, project, tmp_path):
+    """They would write one corpus: wrong answers, or a bus error."""
+    work = tmp_path / "model.partial"
+    arguments = ["train", project.training, *COLUMNS, *ONE_EPOCH, "--out", tmp_path / "model"]
+    with hold_lock(work / "lock", taken="taken"):
+        (work / "corpus").mkdir()
+        error = shell(*arguments).error
+        assert "another training writes to" in error and "name another --out" in error
+        assert (work / "corpus").exists() and not (tmp_path / "model").exists()
+    assert shell(*arguments).code == 0, "the lock of one that ended holds nobody up"
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
 def test_a_folder_that_is_no_model_is_refused_before_the_training(shell, project, tmp_path):

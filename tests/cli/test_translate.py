@@ -120,6 +120,7 @@ def test_a_classifier_is_no_translator(shell, project):
 def test_what_cannot_be_trained_is_one_line(shell, model, folder, tmp_path, arguments, message):
     given = ["--task", "translate", *arguments, "--out", tmp_path / "out"]
     assert message in shell("train", folder / "pairs.tsv", *given).error
+    assert list(tmp_path.iterdir()) == [], "not even an unfinished model"
 
 
 def test_options_of_the_other_task_are_refused(shell, project, tmp_path):

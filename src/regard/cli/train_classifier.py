@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +14,6 @@ from .progress import counted, say
 from .working import (
     end_of_training,
     held_out,
-    require_workable,
     watching,
     work_folder,
 )
@@ -90,29 +88,31 @@ class ClassificationJob:
         self.classifier, self.out, self.quiet = classifier, out, quiet
         self.reader, self.held_out, self.test, fraction = files
         self.classifier.set_params(validation=fraction)
-        self.work = work_folder(out)
 
     def go(self, *, vectors: Path | None, resume: bool, baseline: bool, logs: Path | None) -> None:
         """Fit, compare, save and say so; with several processes the first alone speaks."""
         from ..scale.distributed import join_team, own_device
         from ..training.devices import choose_device
 
-        require_workable(self.out, resume=resume, quiet=self.quiet)
         device = own_device(choose_device(self.classifier.device))
         self.classifier.set_params(device=str(device))
-        with join_team(device) as team:
+        with (
+            work_folder(self.out, resume=resume, quiet=self.quiet) as work,
+            join_team(device) as team,
+        ):
             self.quiet = self.quiet or team.rank != 0
-            self._fit(team, vectors=vectors, resume=resume, logs=logs)
+            self._fit(team, work, vectors=vectors, resume=resume, logs=logs)
             if team.rank != 0:
                 return
             if baseline:
                 say("fitting TF-IDF + logistic regression to compare with", quiet=self.quiet)
                 self.classifier.fit_baseline(self.reader)
             self.classifier.save(self.out)
-        shutil.rmtree(self.work, ignore_errors=True)
         self._report()
 
-    def _fit(self, team: Team, *, vectors: Path | None, resume: bool, logs: Path | None) -> None:
+    def _fit(
+        self, team: Team, work: Path, *, vectors: Path | None, resume: bool, logs: Path | None
+    ) -> None:
         from ..estimators.preparing import FitOptions
 
         columns = self.reader.columns
@@ -123,7 +123,7 @@ class ClassificationJob:
                 readers=(self.reader,) if self.held_out is None else (self.reader, self.held_out),
                 test=self.test,
                 vectors=vectors,
-                work=self.work,
+                work=work,
                 resume=resume,
                 choose_method=True,
                 observers=observers,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from .progress import counted, say
 from .settings import translator_from
-from .working import end_of_training, held_out, require_workable, watching, work_folder
+from .working import end_of_training, held_out, watching, work_folder
 
 if TYPE_CHECKING:
     from ..data.columns import Columns
@@ -46,16 +45,17 @@ class TranslationJob:
 
         fraction, judged = held_out(self.validation, self.reader.columns, self.on_bad_row)
         translator = translator_from(changes, device=device, model=model)
-        require_workable(self.out, resume=resume, quiet=self.quiet)
         own = own_device(choose_device(device))
         translator.set_params(device=str(own), validation=fraction)
-        with join_team(own) as team:
+        with (
+            work_folder(self.out, resume=resume, quiet=self.quiet) as work,
+            join_team(own) as team,
+        ):
             self.quiet = self.quiet or team.rank != 0
-            self._fit(translator, judged, team, resume=resume, logs=logs)
+            self._fit(translator, judged, team, work, resume=resume, logs=logs)
             if team.rank != 0:
                 return
             translator.save(self.out)
-        shutil.rmtree(work_folder(self.out), ignore_errors=True)
         self._report(translator, [self.reader, *([judged] if judged else [])])
 
     def _fit(
@@ -63,6 +63,7 @@ class TranslationJob:
         translator: Translator,
         judged: Reader | None,
         team: Team,
+        work: Path,
         *,
         resume: bool,
         logs: Path | None,
@@ -74,7 +75,7 @@ class TranslationJob:
             options = FitOptions(
                 columns=self.reader.columns,
                 readers=(self.reader,) if judged is None else (self.reader, judged),
-                work=work_folder(self.out),
+                work=work,
                 resume=resume,
                 observers=observers,
                 team=team,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,6 @@ __all__ = [
     "end_of_training",
     "held_out",
     "require_for_task",
-    "require_workable",
     "watching",
     "work_folder",
 ]
@@ -44,23 +44,56 @@ def require_for_task(task: str, given: Mapping[str, object]) -> None:
         raise ConfigError("--source-column and --target-column are for --task translate")
 
 
-def work_folder(out: Path) -> Path:
-    """Return the folder beside ``out`` where an unfinished training lies."""
-    place = out.resolve()
-    return place.with_name(f"{place.name}.partial")
+@contextmanager
+def work_folder(out: Path, *, resume: bool, quiet: bool) -> Iterator[Path]:
+    """Give the folder beside ``out`` where a training works, to this training alone.
 
-
-def require_workable(out: Path, *, resume: bool, quiet: bool) -> None:
-    """Raise an error where something foreign would be replaced or something unfinished lost."""
+    It is gone once the model is saved. Where the training fails or is killed it stays if there is
+    a checkpoint to go on from. What is foreign is not replaced, what is unfinished is not lost.
+    """
+    from ..data.locks import hold_lock
     from ..estimators.saving import require_free
+    from ..scale.distributed import is_first
 
     require_free(out)
-    work = work_folder(out)
-    unfinished = (work / "checkpoint" / "state.safetensors").exists()
-    if unfinished and not resume:
-        raise DataError(f"an unfinished training lies in {work}; go on with --resume, or delete it")
-    if resume and not unfinished:
-        say("there is nothing to resume; training from the start", quiet=quiet)
+    place = out.resolve()
+    work = place.with_name(f"{place.name}.partial")
+    if not is_first():  # the first of several processes holds it for all
+        yield work
+        return
+    taken = f"another training writes to {out}; wait for its end, or name another --out"
+    with ExitStack() as stack:
+        # Removed last, and only where nobody has put anything into it since.
+        stack.callback(_remove_empty, work)
+        stack.enter_context(hold_lock(work / "lock", taken=taken))
+        unfinished = (work / "checkpoint" / "state.safetensors").exists()
+        if unfinished and not resume:
+            raise DataError(
+                f"an unfinished training lies in {work}; go on with --resume, or delete it"
+            )
+        if resume and not unfinished:
+            say("there is nothing to resume; training from the start", quiet=quiet)
+        try:
+            yield work
+        except BaseException:
+            if not (work / "checkpoint" / "state.safetensors").exists():
+                _empty(work)
+            raise
+        _empty(work)
+
+
+def _empty(work: Path) -> None:
+    """Remove all but the lock, which is still held."""
+    for path in work.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        elif path.name != "lock":
+            path.unlink(missing_ok=True)
+
+
+def _remove_empty(work: Path) -> None:
+    with suppress(OSError):
+        work.rmdir()
 
 
 def held_out(validation: str, columns: Columns, on_bad_row: str) -> tuple[float, Reader | None]:

@@ -24,12 +24,17 @@ from ..training.seeds import derived_seed, seeded
 from ..training.state import M
 from ..training.teams import Alone, Team
 
-__all__ = ["Processes", "join_team", "own_device", "process_count"]
+__all__ = ["Processes", "is_first", "join_team", "own_device", "process_count"]
 
 
 def process_count() -> int:
     """How many processes were started together, by ``torchrun`` or the like; one without it."""
     return int(os.environ.get("WORLD_SIZE", "1")) if "RANK" in os.environ else 1
+
+
+def is_first() -> bool:
+    """Whether this process is alone, or the first of those that were started together."""
+    return process_count() == 1 or os.environ["RANK"] == "0"
 
 
 def own_device(device: torch.device) -> torch.device:
