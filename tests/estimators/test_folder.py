@@ -21,7 +21,7 @@ from regard.text.vocab import Vocab
 from reviews import reviews, tiny
 
 TEXTS, LABELS = reviews(20, seed=5)
-SAVED_1 = Path(__file__).parents[1] / "data" / "saved_1"
+KEPT = Path(__file__).parents[1] / "data"
 
 
 @pytest.fixture(scope="module")
@@ -288,13 +288,17 @@ def test_a_network_from_outside_fits_saves_and_loads(tmp_path):
     assert np.array_equal(again.predict_proba(TEXTS), classifier.predict_proba(TEXTS))
 
 
-def test_a_folder_of_format_1_still_loads_and_answers_alike():
+@pytest.mark.parametrize("name", ["saved_1", "saved_classifier"])
+def test_a_folder_of_an_earlier_version_still_loads_and_answers_alike(name):
     """Written by ``python tests/saved_model.py`` and not touched since."""
-    expected = json.loads(SAVED_1.with_suffix(".json").read_text(encoding="utf-8"))
-    again = DocumentClassifier.load(SAVED_1)
+    expected = json.loads((KEPT / f"{name}.json").read_text(encoding="utf-8"))
+    again = DocumentClassifier.load(KEPT / name)
     likely = again.predict_proba(expected["texts"])
     np.testing.assert_allclose(likely, expected["probabilities"], atol=1e-5)
     assert again.classes_.tolist() == expected["classes"]
     baseline = again.baseline_.predict_proba(expected["texts"])
     np.testing.assert_allclose(baseline, expected["baseline"], atol=1e-5)
     assert again.explain(expected["texts"][0]).words(1)[0].text == expected["heaviest_word"]
+    if "labels" in expected:
+        assert again.predict(expected["texts"]).tolist() == expected["labels"]
+        assert again.seen_.tolist() == expected["seen"]

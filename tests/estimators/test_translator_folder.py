@@ -2,7 +2,9 @@
 
 import json
 import shutil
+from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -13,6 +15,7 @@ from regard.estimators.saving import task_of
 from reviews import reviews, tiny
 
 LINES, CAPITALS = parrots(60)
+KEPT = Path(__file__).parents[1] / "data"
 
 
 @pytest.fixture(scope="module")
@@ -107,3 +110,16 @@ def test_units_of_another_model_do_not_fit(saved, tmp_path):
     shutil.copy(other / "target_units.json", saved / "target_units.json")
     with pytest.raises(ModelError, match="does not fit the rest"):
         Translator.load(saved)
+
+
+def test_a_folder_of_an_earlier_version_still_loads_and_writes_alike():
+    """Written by ``python tests/saved_model.py`` and not touched since."""
+    pytest.importorskip("tokenizers", reason="the extra translate is not installed")
+    expected = json.loads((KEPT / "saved_translator.json").read_text(encoding="utf-8"))
+    again = Translator.load(KEPT / "saved_translator", device="cpu")
+    found = again.candidates(expected["texts"], 2)
+    assert [[one.text for one in several] for several in found] == expected["translations"]
+    for several, scores in zip(found, expected["scores"], strict=True):
+        np.testing.assert_allclose([one.score for one in several], scores, atol=1e-5)
+    looked = again.explain(expected["texts"][0]).weights
+    np.testing.assert_allclose(looked, expected["looked"], atol=1e-5)
