@@ -9,12 +9,19 @@ from regard import DocumentClassifier, FlatConfig
 from regard.data.batch import collate
 from regard.data.readers import read_texts
 from regard.errors import ConfigError, DataError
-from regard.estimators.choosing import best_method, spelled
+from regard.estimators.choosing import (
+    DOCUMENT_WORDS,
+    FEWEST_WORDS,
+    affordable_words,
+    best_method,
+    best_method_held_out,
+    spelled,
+)
 from regard.estimators.explaining import answers_about
-from regard.estimators.preparing import FitOptions
+from regard.estimators.preparing import FitOptions, Holdout, prepare
 from regard.explain.comprehensiveness import comprehensiveness
 from regard.explain.methods import LINEAR_METHODS, METHODS, RANKING_METHODS
-from regard.text.tokenize import tokenize
+from regard.text.tokenize import TextConfig, tokenize
 from reviews import reviews, tiny
 
 TEXTS, LABELS = reviews(20, seed=6)
@@ -93,3 +100,40 @@ def test_any_label_can_be_asked_about_and_measured(fitted):
 def test_the_probability_explained_is_the_probability_predicted(fitted):
     likely = fitted.predict_proba(TEXTS).max(axis=1)
     assert [one.probability for one in fitted.explain(TEXTS)] == pytest.approx(likely, abs=1e-6)
+
+
+def held_out(folder, texts, labels):
+    """What a fit would hold out: half of these texts."""
+    return prepare(
+        read_texts(texts, labels),
+        None,
+        folder=folder,
+        text=TextConfig(),
+        holdout=Holdout(0.5, seed=0),
+        options=FitOptions(),
+    )
+
+
+@pytest.mark.parametrize("repeats", [1, 120])
+def test_the_choice_reads_a_bounded_number_of_words(tmp_path, repeats):
+    """Issue 10.1: of long documents the beginnings, and of many of them a few."""
+    texts, labels = reviews(120, seed=3)
+    data = held_out(tmp_path, [" ".join([text] * repeats) for text in texts], labels)
+    classifier = tiny(training__epochs=1).fit(texts, labels)
+    read, told = [], []
+    hook = classifier.model_.register_forward_pre_hook(
+        lambda model, given: read.append(given[0].by_document.lengths)
+    )
+    chosen = best_method_held_out(
+        classifier, data, most_words=FEWEST_WORDS, report=lambda *step: told.append(step)
+    )
+    hook.remove()
+    assert chosen in RANKING_METHODS
+    assert max(int(lengths.max()) for lengths in read) <= DOCUMENT_WORDS
+    steps = 2 * len(RANKING_METHODS)  # each method on two batches of words, however many there are
+    assert told == [(done, told[0][1]) for done in range(told[0][1])] and told[0][1] <= steps
+
+
+def test_what_the_choice_may_read_grows_with_the_training():
+    assert affordable_words(0) == FEWEST_WORDS
+    assert affordable_words(10**9) == pytest.approx(100 * affordable_words(10**7), rel=0.01)

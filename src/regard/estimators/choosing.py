@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import torch
+from numpy.typing import NDArray
 
 from ..data.batch import Batch
+from ..data.flat import cut_runs
 from ..errors import DataError
 from ..explain.answers import Answers
 from ..explain.comprehensiveness import comprehensiveness
 from ..explain.methods import LINEAR_METHODS, METHODS, RANKING_METHODS
 from ..models.base import Hierarchical, Model
+from ..ragged import Ragged
 from ..text.document import Tokens
 from ..text.vocab import Vocab
 from .explaining import answers_about, answers_to
@@ -22,10 +26,28 @@ from .preparing import Prepared
 if TYPE_CHECKING:
     from .classifier import DocumentClassifier
 
-__all__ = ["best_method", "best_method_held_out", "methods_for", "spelled"]
+__all__ = ["affordable_words", "best_method", "best_method_held_out", "methods_for", "spelled"]
 
 DOCUMENTS = 50
-"""How many held-out documents the methods are tried on."""
+"""How many held-out documents the methods are tried on, at most."""
+DOCUMENT_WORDS = 300
+"""How much is read of each of them: its first words, so that long documents cost no more."""
+FEWEST_WORDS = 3000
+"""What all of them may have together after any training: a second or two, ten long documents."""
+COST = 35
+"""Trying all methods on a word takes about as long as training on it so many times."""
+SHARE = 0.15
+"""The share of a training's time that the choice may take."""
+BATCH_WORDS = 2000
+"""How many words are tried together; after each method on them the choice can be ended."""
+
+
+def affordable_words(trained_words: int) -> int:
+    """Return how many words the methods may be tried on after a training on so many.
+
+    Counted in words, not in seconds: the same seed chooses the same method on every machine.
+    """
+    return max(FEWEST_WORDS, int(SHARE * trained_words / COST))
 
 
 def best_method(classifier: DocumentClassifier, texts: Sequence[str]) -> str:
@@ -38,14 +60,31 @@ def best_method(classifier: DocumentClassifier, texts: Sequence[str]) -> str:
     return _best(answers for _, answers in answers_about(classifier, texts))
 
 
-def best_method_held_out(classifier: DocumentClassifier, data: Prepared) -> str | None:
-    """Return the best method on documents held out from training; None where none were."""
-    if not len(data.validation):
+def best_method_held_out(
+    classifier: DocumentClassifier,
+    data: Prepared,
+    *,
+    most_words: int = FEWEST_WORDS,
+    report: Callable[[int, int], None] = lambda done, total: None,
+) -> str | None:
+    """Return the best method on documents held out from training; None where none were.
+
+    ``report`` is told how much of the work is done, and of how much.
+    """
+    chosen = _drawn(data, classifier.training.seed, most_words)
+    if not len(chosen):
         return None
-    draw = np.random.default_rng(classifier.training.seed)
-    batch = data.corpus.batch(draw.permutation(data.validation)[:DOCUMENTS])
+    lengths = np.minimum(data.corpus.lengths[chosen], DOCUMENT_WORDS)
+    runs = list(cut_runs(lengths, most_items=len(chosen), most_total=BATCH_WORDS))
     device = next(classifier.model_.parameters()).device
-    return _best([answers_to(classifier, spelled(batch, data.vocab).to(device))])
+    total = len(runs) * len(methods_for(classifier.model_))
+
+    def answered() -> Iterator[Answers]:
+        for run in runs:
+            batch = _beginnings(data.corpus.batch(chosen[run]))
+            yield answers_to(classifier, spelled(batch, data.vocab).to(device))
+
+    return _best(answered(), lambda done: report(done, total))
 
 
 def methods_for(model: Model) -> tuple[str, ...]:
@@ -68,10 +107,34 @@ def spelled(batch: Batch, vocab: Vocab) -> Batch:
     return replace(batch, texts=tuple(texts))
 
 
-def _best(batches: Iterable[Answers]) -> str:
+def _drawn(data: Prepared, seed: int, most_words: int) -> NDArray[np.int64]:
+    """Draw held-out documents until they have so many words together; one is always drawn."""
+    drawn = np.random.default_rng(seed).permutation(data.validation)[:DOCUMENTS]
+    words = np.cumsum(np.minimum(data.corpus.lengths[drawn], DOCUMENT_WORDS))
+    return drawn[: max(1, int((words <= most_words).sum()))]
+
+
+def _beginnings(batch: Batch) -> Batch:
+    """Keep the first words of each document; a sentence of which none is left goes too."""
+    documents = batch.by_document
+    places = torch.arange(len(documents.row_ids)) - documents.offsets[documents.row_ids]
+    kept = places < DOCUMENT_WORDS
+    lengths = torch.zeros_like(batch.ids.lengths).index_add(0, batch.ids.row_ids, kept.long())
+    owners = torch.repeat_interleave(torch.arange(len(batch)), batch.sentences)[lengths > 0]
+    return replace(
+        batch,
+        ids=Ragged(batch.ids.values[kept], lengths[lengths > 0]),
+        sentences=torch.bincount(owners, minlength=len(batch)),
+    )
+
+
+def _best(batches: Iterable[Answers], report: Callable[[int], None] = lambda done: None) -> str:
     losses: dict[str, list[float]] = {}
+    done = 0
     for answers in batches:
         for name in methods_for(answers.model):
+            report(done)
             found = comprehensiveness(answers, METHODS[name](answers))
             losses.setdefault(name, []).extend(found.tolist())
+            done += 1
     return max(losses, key=lambda name: float(np.mean(losses[name])))

@@ -40,7 +40,7 @@ from ..training.config import TrainingConfig
 from ..training.devices import choose_device
 from ..training.progress import TrainingProgress
 from ..training.seeds import derived_seed, seeded
-from .choosing import best_method_held_out
+from .choosing import affordable_words, best_method_held_out
 from .contract import TextEstimator
 from .estimating import estimated
 from .evaluating import evaluate
@@ -138,7 +138,9 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
             self.temperature_ = self._fit_temperature(data)
             self.facts_: Mapping[str, Plain] = self._facts(data)
             if options.choose_method:
-                self.facts_ = {**self.facts_, "explain_method": best_method_held_out(self, data)}
+                words = affordable_words(data.check.tokens * len(self.history_.epochs))
+                method = best_method_held_out(self, data, most_words=words)
+                self.facts_ = {**self.facts_, "explain_method": method}
         return self
 
     def predict_proba(self, texts: Iterable[str]) -> NDArray[np.float64]:
