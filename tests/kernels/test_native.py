@@ -130,3 +130,36 @@ def test_the_loader_needs_no_torch():
     )
     shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert shown.returncode == 0, shown.stderr
+
+
+FORK = """
+import os, signal, sys, warnings
+import torch
+from regard.kernels import native
+from regard.nn.recurrent import recur
+from regard.ragged import Ragged
+
+warnings.simplefilter("ignore")
+os.environ["REGARD_KERNELS"], crowded = sys.argv[1], sys.argv[2] == "crowded"
+native._crowded = lambda second: crowded
+torch.set_num_threads(3)
+rows = Ragged(torch.zeros(20_000), torch.full((1000,), 20))
+weights = 0.1 * torch.randn(2, 150, 50)
+inputs = torch.randn(20_000, 2 * 3 * 50), None, rows, weights, torch.randn(2, 150)
+wanted = recur("gru", *inputs)
+child = os.fork()
+if not child:
+    signal.alarm(60)  # ends a child that hangs
+    torch.testing.assert_close(recur("gru", *inputs), wanted)
+    os._exit((torch.randn(500, 500) @ torch.randn(500, 500)).isnan().any())
+print(os.waitpid(child, 0)[1], torch.get_num_threads())
+"""
+
+
+@pytest.mark.parametrize("kernels", ["0", "scalar"])
+@pytest.mark.parametrize("machine", ["free", "crowded"])
+def test_a_child_answers_after_its_parent_used_threads(kernels, machine):
+    """Issue 18: threads do not survive a fork, and whoever waits for them waits for ever."""
+    command = [sys.executable, "-c", FORK, kernels, machine]
+    shown = subprocess.run(command, capture_output=True, text=True)
+    assert shown.stdout.split() == ["0", "3"], shown.stderr

@@ -7,12 +7,13 @@ import functools
 import importlib.machinery
 import multiprocessing
 import os
+import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-__all__ = ["SWITCH", "Library", "library", "required_library", "why_absent"]
+__all__ = ["SWITCH", "Library", "library", "prepare_for_forks", "required_library", "why_absent"]
 
 SWITCH = "REGARD_KERNELS"
 """The environment variable that turns the kernels off (``0``) or names the best level to use."""
@@ -88,6 +89,7 @@ class Library:
 
     def run(self, name: str, job: ctypes.Structure, *, level: int, threads: int) -> None:
         """Do all tasks of a job, together with ``threads - 1`` others."""
+        prepare_for_forks()
         if threads == 1:
             failures = self._work(name, level, job)
         elif team := _team():
@@ -153,6 +155,22 @@ def _load() -> tuple[Library | None, str]:
             except (OSError, AttributeError) as error:
                 reason = f"not loaded: {error}"
     return None, reason
+
+
+@functools.cache
+def prepare_for_forks() -> None:
+    """Let children of this process compute on one thread; call it where threads are used.
+
+    Those of torch do not survive a fork: a child that calls on them waits for ever, in torch's
+    own operations too. A child that wants more must be spawned.
+    """
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_use_one_thread)
+
+
+def _use_one_thread() -> None:
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(1)
 
 
 def _team() -> Callable[..., None] | None:

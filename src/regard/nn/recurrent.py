@@ -16,6 +16,7 @@ from torch.autograd import Function
 from torch.autograd.function import FunctionCtx, once_differentiable
 
 from ..kernels import cpu, triton
+from ..kernels.native import prepare_for_forks
 from ..ragged import Ragged
 from . import steps
 from .cells import CELLS, Cell, CellName
@@ -102,6 +103,7 @@ def recur_from(
 def _run(
     layer: Layer, projected: Tensor, index: Tensor | None, rows: Ragged, start: Carry
 ) -> tuple[Tensor, ...]:
+    prepare_for_forks()
     weights, biases = layer.weights.to(projected.dtype), layer.biases.to(projected.dtype)
     packing = Packing(rows, backward=(False, True)[: weights.shape[0]])
     plan = _Plan(CELLS[layer.cell], packing)
