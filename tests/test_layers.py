@@ -9,6 +9,7 @@ ORDER = [
     "errors",
     "config",
     "ragged",
+    "files",
     "records",
     "kernels",
     "text",
@@ -26,7 +27,7 @@ ORDER = [
     "cli",
 ]
 NEVER = {("nn", "data"), ("nn", "text"), ("estimators", "views")}
-VIEWS_MAY = {"errors", "records"}
+VIEWS_MAY = {"errors", "files", "records"}
 WITHOUT_TORCH = ("text", "records", "views", "errors.py", "config.py")
 # A record may hand itself to a view, by an import inside the method.
 LATE = {("records", "views")}

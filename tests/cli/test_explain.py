@@ -23,7 +23,7 @@ def test_any_text_can_be_shown(shell, project, text):
 
 
 def test_a_page_holds_every_document_of_a_file(shell, project, tmp_path):
-    page = tmp_path / "deep" / "page.html"
+    page = tmp_path / "page.html"
     ran = shell("explain", project.model, project.new, "--out", page)
     assert ran.code == 0 and f"written to {page}" in ran.err
     assert "explaining the first 20 documents; --limit explains more" in ran.err

@@ -2,11 +2,14 @@
 
 import contextlib
 import csv
+import errno
 import json
+import os
 
 import pyarrow.parquet
 import pytest
 
+from full_disk import full_disk
 from regard.data.writers import RowWriter
 from regard.errors import DataError
 
@@ -131,3 +134,59 @@ def test_without_a_task_nothing_is_noted(tmp_path):
         assert [one.name for one in tmp_path.iterdir()] == ["out.csv.part"]
         raise OSError
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_full_disk_in_the_last_step_loses_nothing(tmp_path, suffix, monkeypatch):
+    path = tmp_path / f"out{suffix}"
+    path.write_text("of an earlier run")
+
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with (
+        monkeypatch.context() as patch,
+        pytest.raises(OSError, match="No space left"),
+        RowWriter(str(path), task=TASK) as writer,
+    ):
+        writer.write(ROWS)
+        patch.setattr("pathlib.Path.replace", full)
+    assert path.read_text() == "of an earlier run"
+    left = {f"out{suffix}", f"out{suffix}.part", f"out{suffix}.progress"}
+    assert {entry.name for entry in tmp_path.iterdir()} == left
+    with RowWriter(str(path), task=TASK, resume=True) as writer:
+        assert writer.rows == 8
+    assert ids(path) == list(range(8))
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_disk_that_is_full_while_parquet_is_finished_loses_nothing(tmp_path):
+    path = tmp_path / "out.parquet"
+    rows = [{"id": n, "text": f"{n:x}" * 40} for n in range(8)]
+    with (
+        pytest.raises(OSError) as failed,
+        contextlib.ExitStack() as stack,
+        RowWriter(str(path), task=TASK) as writer,
+    ):
+        writer.write(rows)
+        stack.enter_context(full_disk())
+    assert failed.value.filename == str(path)
+    with RowWriter(str(path), task=TASK, resume=True) as writer:
+        assert writer.rows == 8
+    assert ids(path) == list(range(8))
+    assert [entry.name for entry in tmp_path.iterdir()] == ["out.parquet"]
+
+
+def test_a_link_leads_to_the_file_as_before(tmp_path):
+    (tmp_path / "real.csv").write_text("old")
+    link = tmp_path / "link.csv"
+    link.symlink_to("real.csv")
+    with RowWriter(str(link), task=TASK) as writer:
+        writer.write(ROWS)
+    assert link.is_symlink() and ids(tmp_path / "real.csv") == list(range(8))
+
+
+def test_a_pipe_is_not_replaced_by_a_file(tmp_path):
+    os.mkfifo(tmp_path / "pipe.csv")
+    with pytest.raises(DataError, match=r"pipe\.csv is no file that rows can be written to"):
+        RowWriter(str(tmp_path / "pipe.csv"))

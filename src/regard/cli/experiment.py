@@ -12,6 +12,7 @@ import typer
 
 from ..config import require, require_one_of
 from ..errors import ConfigError
+from ..files import write_file
 from .options import Quiet
 from .progress import say
 
@@ -63,7 +64,7 @@ def experiment(
     out.mkdir(parents=True, exist_ok=True)
     with _telling(quiet) as tell:
         found = run_experiment(config, chosen, tell)
-    (out / f"{name}.json").write_text(found.to_json() + "\n", encoding="utf-8")
+    write_file(out / f"{name}.json", found.to_json() + "\n")
     write_plot(found, out / f"{name}.{plot}")
     if not quiet:
         typer.echo("\n".join([found.title, "", *experiment_lines(found)]))

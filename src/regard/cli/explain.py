@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import ConfigError
+from ..files import write_file
 from .explain_translator import TranslationsToExplain, explain_translator
 from .options import Device, Encoding, ModelFolder, Quiet, require_suffix
 from .progress import say
@@ -124,14 +125,13 @@ def _write(explanations: Sequence[Explanation], path: Path) -> None:
         raise ConfigError(
             f"{path} can hold one explanation, got {len(explanations)}; use --limit 1"
         )
-    path.parent.mkdir(parents=True, exist_ok=True)
     if suffix == ".html":
         from ..views.html import render
 
-        path.write_text(render(explanations, title="What decided"), encoding="utf-8")
+        write_file(path, render(explanations, title="What decided"))
     elif suffix in (".json", ".jsonl"):
         lines = [explanation.to_json() for explanation in explanations]
         whole = f"[{', '.join(lines)}]" if suffix == ".json" else "\n".join(lines)
-        path.write_text(whole + "\n", encoding="utf-8")
+        write_file(path, whole + "\n")
     else:
         explanations[0].write_image(path)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from ..errors import ConfigError
+from ..files import write_file
 from .progress import say
 from .texts import TextsToExplain
 
@@ -66,14 +67,13 @@ def _write(found: Sequence[Sequence[Alignment]], path: Path) -> None:
         raise ConfigError(
             f"{path} can hold one alignment, got {len(every)}; use --limit 1 and --n-best 1"
         )
-    path.parent.mkdir(parents=True, exist_ok=True)
     if suffix == ".html":
         from ..views.alignment import render
 
-        path.write_text(render(found), encoding="utf-8")
+        write_file(path, render(found))
     elif suffix in (".json", ".jsonl"):
         lines = [one.to_json() for one in every]
         whole = f"[{', '.join(lines)}]" if suffix == ".json" else "\n".join(lines)
-        path.write_text(whole + "\n", encoding="utf-8")
+        write_file(path, whole + "\n")
     else:
         every[0].write_image(path)

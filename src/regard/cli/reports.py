@@ -9,6 +9,7 @@ from typing import Protocol, TypeVar
 
 import typer
 
+from ..files import write_file
 from .options import require_suffix
 from .progress import say
 
@@ -59,5 +60,4 @@ def write_report(found: R, path: Path, page: Callable[[R], str] | None) -> None:
     """Write a record as the page that is drawn of it, or as JSON; without a page JSON alone."""
     suffix = require_suffix(path, REPORTS if page else (".json",))
     content = page(found) if page and suffix == ".html" else found.to_json(indent=2) + "\n"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(content, encoding="utf-8")
+    write_file(path, content)

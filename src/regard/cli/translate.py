@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..data.lines import STANDARD_INPUT
 from ..errors import DataError
+from ..files import replacing
 from .options import Device, Encoding, ModelFolder, Quiet, near_file, require_suffix
 from .progress import counted, say
 
@@ -119,19 +119,14 @@ class _Writing:
         if out != STANDARD_INPUT and Path(out).suffix.lower() != ".txt":
             return write_rows(self._rows(documents), out)
         if out == STANDARD_INPUT:
-            return self._print(documents, sys.stdout)
-        place = Path(out)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = place.with_name(f"{place.name}.part")
-        with unfinished.open("w", encoding="utf-8", errors="backslashreplace") as file:
-            count = self._print(documents, file)
-        unfinished.replace(place)
-        return count
+            return self._print(documents, _print_at_once)
+        with replacing(out) as file:
+            return self._print(documents, lambda lines: file.write(lines.encode()))
 
-    def _print(self, documents: Iterable[Document], file: TextIO) -> int:
+    def _print(self, documents: Iterable[Document], write: Callable[[str], object]) -> int:
         count = 0
         for _, found in self._translated(documents):
-            print("\n".join(self._lines(found)), file=file, flush=True)
+            write("".join(f"{line}\n" for line in self._lines(found)))
             count += 1
         return count
 
@@ -145,7 +140,7 @@ class _Writing:
             yield from zip(chunk, found, strict=True)
 
     def _lines(self, found: Sequence[Candidate]) -> list[str]:
-        texts = [" ".join(one.text.splitlines()) for one in found]
+        texts = [_one_line(candidate.text) for candidate in found]
         if self.n_best == 1:
             return texts
         scored = enumerate(zip(found, texts, strict=True), 1)
@@ -160,3 +155,13 @@ class _Writing:
             if self.n_best > 1:
                 row["candidates"] = [{"text": one.text, "score": one.score} for one in found]
             yield row
+
+
+def _one_line(text: str) -> str:
+    """The text without line ends, and with what UTF-8 cannot hold shown."""
+    return " ".join(text.splitlines()).encode("utf-8", "backslashreplace").decode()
+
+
+def _print_at_once(lines: str) -> None:
+    """Print without waiting for more: who types texts wants each answer."""
+    print(lines, end="", flush=True)

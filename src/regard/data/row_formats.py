@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from ..errors import DataError
+from ..files import replacing
 
 if TYPE_CHECKING:
     import pyarrow
@@ -32,8 +33,8 @@ class RowFormat(Protocol):
         """Learn the columns of a file that others have begun."""
         ...
 
-    def finish(self, path: Path) -> None:
-        """Give a file that has all its rows its final form, in place."""
+    def finish(self, unfinished: Path, path: Path) -> None:
+        """Give a file that has all its rows its final form and name; on failure it stays."""
         ...
 
 
@@ -50,7 +51,8 @@ class _JsonLines:
 
     def adopt(self, path: Path) -> None: ...
 
-    def finish(self, path: Path) -> None: ...
+    def finish(self, unfinished: Path, path: Path) -> None:
+        unfinished.replace(path)
 
 
 class _Delimited:
@@ -77,7 +79,8 @@ class _Delimited:
         with path.open(encoding="utf-8", errors="replace", newline="") as file:
             self._names = next(csv.reader(file, delimiter=self._delimiter), None)
 
-    def finish(self, path: Path) -> None: ...
+    def finish(self, unfinished: Path, path: Path) -> None:
+        unfinished.replace(path)
 
 
 class _Parquet:
@@ -115,21 +118,17 @@ class _Parquet:
         with pyarrow.OSFile(str(path)) as file:
             self._schema = pyarrow.ipc.open_stream(file).schema
 
-    def finish(self, path: Path) -> None:
+    def finish(self, unfinished: Path, path: Path) -> None:
         import pyarrow
         import pyarrow.parquet
 
-        whole = path.with_name(f"{path.name}.whole")
-        try:
-            with pyarrow.OSFile(str(path)) as file:
-                stream = pyarrow.ipc.open_stream(file) if self._schema is not None else ()
-                schema = self._schema or pyarrow.schema([])
-                with pyarrow.parquet.ParquetWriter(whole, schema) as writer:
-                    for batch in stream:
-                        writer.write_batch(batch)
-            whole.replace(path)
-        finally:
-            whole.unlink(missing_ok=True)
+        with pyarrow.OSFile(str(unfinished)) as rows, replacing(path) as file:
+            stream = pyarrow.ipc.open_stream(rows) if self._schema is not None else ()
+            schema = self._schema or pyarrow.schema([])
+            with pyarrow.parquet.ParquetWriter(file, schema) as writer:
+                for batch in stream:
+                    writer.write_batch(batch)
+        unfinished.unlink()
 
 
 def _schema(rows: Sequence[Row]) -> pyarrow.Schema:

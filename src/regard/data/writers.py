@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import BinaryIO
 
 from ..errors import DataError, suggestion
+from ..files import open_named, write_file
 from .lines import STANDARD_INPUT
 from .row_formats import ROW_FORMATS, Cell, Row, RowFormat, json_lines
 
@@ -50,12 +51,15 @@ class RowWriter:
     def __init__(
         self, path: str, *, task: Mapping[str, str] | None = None, resume: bool = False
     ) -> None:
-        self._path = Path(path)
-        suffix = self._path.suffix.lower()
+        suffix = Path(path).suffix.lower()
         if suffix not in ROW_FORMATS:
             known = suggestion(suffix, ROW_FORMATS)
             raise DataError(f"{path} has a suffix that cannot be written; {known}")
         self._format: RowFormat = ROW_FORMATS[suffix]()
+        # A link stays one: what it leads to is written, and what is unfinished lies beside that.
+        self._path = Path(os.path.realpath(path))
+        if self._path.exists() and not self._path.is_file():
+            raise DataError(f"{path} is no file that rows can be written to; name another")
         self._unfinished = self._path.with_name(f"{self._path.name}.part")
         self._notes = self._path.with_name(f"{self._path.name}.progress")
         self._task = dict(task or {})
@@ -71,7 +75,7 @@ class RowWriter:
                 f"{self._notes}"
             )
         size = self._adopt() if self._resume else 0
-        self._file = self._unfinished.open("r+b" if size else "wb")
+        self._file = open_named(self._unfinished, "r+b" if size else "wb")
         self._file.truncate(size)
         self._file.seek(size)
         return self
@@ -94,21 +98,18 @@ class RowWriter:
     ) -> None:
         assert self._file is not None
         self._file.close()
-        if kind is not None and self._notes.exists() and self._task:
-            return  # what was noted can be gone on with
         try:
             if kind is None:
-                self._format.finish(self._unfinished)
-                self._unfinished.replace(self._path)
+                self._format.finish(self._unfinished, self._path)
+                self._notes.unlink(missing_ok=True)
         finally:
-            self._unfinished.unlink(missing_ok=True)
-            self._notes.unlink(missing_ok=True)
+            # What was noted can be gone on with until the file has its name.
+            if not (self._task and self._notes.exists()):
+                self._unfinished.unlink(missing_ok=True)
 
     def _note(self, size: int) -> None:
-        """Write down how far the file goes, under another name first: it is whole or not there."""
-        fresh = self._notes.with_name(f"{self._notes.name}.new")
-        fresh.write_text(json.dumps({"rows": self.rows, "bytes": size, "task": self._task}))
-        fresh.replace(self._notes)
+        """Write down how far the file goes."""
+        write_file(self._notes, json.dumps({"rows": self.rows, "bytes": size, "task": self._task}))
 
     def _adopt(self) -> int:
         """Take over what an earlier run left; return how many bytes of it are good."""

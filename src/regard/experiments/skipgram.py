@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.nn.functional import logsigmoid
 
 from ..config import require
+from ..files import replacing
 from ..text.encode import encode
 from ..text.tokenize import TextConfig, tokenize_many
 from ..text.vocab import UNKNOWN, Vocab, count_words
@@ -73,10 +74,10 @@ class LearntVectors:
 
     def save(self, path: Path) -> None:
         """Write a word and its numbers a line, as ``train --vectors`` reads them."""
-        with path.open("w", encoding="utf-8") as file:
-            file.write(f"{len(self.words)} {self.vectors.shape[1]}\n")
+        with replacing(path) as file:
+            file.write(f"{len(self.words)} {self.vectors.shape[1]}\n".encode())
             for word, vector in zip(self.words, self.vectors, strict=True):
-                file.write(f"{word} {' '.join(f'{number:.5f}' for number in vector)}\n")
+                file.write(f"{word} {' '.join(f'{number:.5f}' for number in vector)}\n".encode())
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ..files import write_file
 from ..records.alignment import Alignment
 from .alignment_summary import SCALE, names, remark, told
 from .colours import LEVELS, LIGHT, Colour, hexadecimal
@@ -45,7 +46,7 @@ class _Layout:
 
 def write(alignment: Alignment, path: Path) -> None:
     """Write the picture to a file; the name's ending says the format."""
-    path.write_bytes(render(alignment, path.suffix.lstrip(".").lower()))
+    write_file(path, render(alignment, path.suffix.lstrip(".").lower()))
 
 
 def render(alignment: Alignment, kind: str = "png") -> bytes:

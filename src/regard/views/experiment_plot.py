@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import ConfigError, MissingExtra
+from ..files import write_file
 from ..records.experiment import Chart, Curve, Experiment
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def require_plots() -> None:
 
 def write_plot(experiment: Experiment, path: Path) -> None:
     """Write the picture to a file; the name's ending says the format."""
-    path.write_bytes(render_plot(experiment, path.suffix.lstrip(".").lower()))
+    write_file(path, render_plot(experiment, path.suffix.lstrip(".").lower()))
 
 
 def render_plot(experiment: Experiment, kind: str = "svg") -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from ..files import write_file
 from ..records.explanation import Decision, Explanation
 from .colours import LIGHT
 from .glyphs import Type
@@ -23,7 +24,7 @@ _MOST_LINES = 60
 def write(explanation: Explanation, path: Path) -> None:
     """Write the picture to a file; the name's ending says the format."""
     kind = path.suffix.lstrip(".").lower()
-    path.write_bytes(render(explanation, kind))
+    write_file(path, render(explanation, kind))
 
 
 def render(explanation: Explanation, kind: str = "png") -> bytes:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import DataError
+from ..files import write_file
 from .charts import Axis, Frame, figure
 from .colours import LIGHT, Colour, hexadecimal
 from .glyphs import Type
@@ -100,7 +101,7 @@ def draw(steps: StepWeights, *, title: str) -> str:
 
 def write(steps: StepWeights, path: Path, *, title: str) -> None:
     """Write the picture to a file; the name's ending says the format."""
-    path.write_bytes(render(steps, path.suffix.lstrip(".").lower(), title=title))
+    write_file(path, render(steps, path.suffix.lstrip(".").lower(), title=title))
 
 
 def render(steps: StepWeights, kind: str = "png", *, title: str) -> bytes:
