@@ -131,7 +131,7 @@ def test_without_a_task_nothing_is_noted(tmp_path):
     path = tmp_path / "out.csv"
     with pytest.raises(OSError), RowWriter(str(path)) as writer:
         writer.write(ROWS[:3])
-        assert [one.name for one in tmp_path.iterdir()] == ["out.csv.part"]
+        assert sorted(one.name for one in tmp_path.iterdir()) == ["out.csv.lock", "out.csv.part"]
         raise OSError
     assert list(tmp_path.iterdir()) == []
 
@@ -190,3 +190,27 @@ def test_a_pipe_is_not_replaced_by_a_file(tmp_path):
     os.mkfifo(tmp_path / "pipe.csv")
     with pytest.raises(DataError, match=r"pipe\.csv is no file that rows can be written to"):
         RowWriter(str(tmp_path / "pipe.csv"))
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("resume", [False, True])
+def test_two_runs_never_write_one_file(tmp_path, suffix, resume):
+    path = tmp_path / f"out{suffix}"
+    with RowWriter(str(path), task=TASK) as first:
+        first.write(ROWS[:4])
+        with (
+            pytest.raises(DataError, match=f"another run is writing {path}; let it end"),
+            RowWriter(str(path), task={**TASK, "data": "other"}, resume=resume),
+        ):
+            pass
+        first.write(ROWS[4:])
+    assert ids(path) == list(range(8))
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_disk_that_is_full_from_the_start_leaves_nothing_behind(tmp_path):
+    path = tmp_path / "out.csv"
+    with full_disk(), pytest.raises(OSError) as failed, RowWriter(str(path), task=TASK) as writer:
+        writer.write([{"text": "x" * 1000}])
+    assert failed.value.filename == f"{path}.part"
+    assert list(tmp_path.iterdir()) == []

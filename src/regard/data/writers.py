@@ -6,14 +6,16 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO
 
 from ..errors import DataError, suggestion
-from ..files import open_named, write_file
+from ..files import naming, open_named, write_file
 from .lines import STANDARD_INPUT
+from .locks import hold_lock
 from .row_formats import ROW_FORMATS, Cell, Row, RowFormat, json_lines
 
 __all__ = ["Cell", "Row", "RowWriter", "write_rows"]
@@ -60,15 +62,23 @@ class RowWriter:
         self._path = Path(os.path.realpath(path))
         if self._path.exists() and not self._path.is_file():
             raise DataError(f"{path} is no file that rows can be written to; name another")
-        self._unfinished = self._path.with_name(f"{self._path.name}.part")
-        self._notes = self._path.with_name(f"{self._path.name}.progress")
+        self._unfinished = self._beside(".part")
+        self._notes = self._beside(".progress")
         self._task = dict(task or {})
         self._resume = resume
         self._file: BinaryIO | None = None
+        self._closing = ExitStack()
         self.rows = 0
 
     def __enter__(self) -> RowWriter:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with ExitStack() as stack:
+            taken = f"another run is writing {self._path}; let it end, or name another file"
+            stack.enter_context(hold_lock(self._beside(".lock"), taken=taken))
+            self._begin()
+            self._closing = stack.pop_all()
+        return self
+
+    def _begin(self) -> None:
         if self._task and not self._resume and self._notes.exists():
             raise DataError(
                 f"an unfinished run lies in {self._unfinished}; go on with --resume, or delete "
@@ -78,7 +88,6 @@ class RowWriter:
         self._file = open_named(self._unfinished, "r+b" if size else "wb")
         self._file.truncate(size)
         self._file.seek(size)
-        return self
 
     def write(self, rows: Sequence[Row]) -> None:
         """Append rows; they are safe when this returns."""
@@ -87,7 +96,8 @@ class RowWriter:
         self._file.flush()
         self.rows += len(rows)
         if self._task:
-            os.fsync(self._file.fileno())
+            with naming(self._unfinished):
+                os.fsync(self._file.fileno())
             self._note(self._file.tell())
 
     def __exit__(
@@ -96,16 +106,23 @@ class RowWriter:
         problem: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        with self._closing:
+            self._end(whole=kind is None)
+
+    def _end(self, *, whole: bool) -> None:
         assert self._file is not None
-        self._file.close()
         try:
-            if kind is None:
+            self._file.close()
+            if whole:
                 self._format.finish(self._unfinished, self._path)
                 self._notes.unlink(missing_ok=True)
         finally:
             # What was noted can be gone on with until the file has its name.
             if not (self._task and self._notes.exists()):
                 self._unfinished.unlink(missing_ok=True)
+
+    def _beside(self, suffix: str) -> Path:
+        return self._path.with_name(self._path.name + suffix)
 
     def _note(self, size: int) -> None:
         """Write down how far the file goes."""
