@@ -57,9 +57,9 @@ def test_the_warning_comes_once(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "wrong", [b"\xff\xfe bad", b"a\xc3(b", b"\x80bc", b"\xed\xa0\x80", "좋은 영화".encode("cp949")]
+    "wrong", [b"\xff\xfe bad", b"a\xc3(b", b"\x80bc", b"\xed\xa0\x80", b"caf\xc3", b"\xe2\x80 x"]
 )
-def test_bytes_that_are_no_western_text_are_a_bad_line_among_good_ones(tmp_path, wrong):
+def test_bytes_that_are_no_text_are_a_bad_line_among_good_ones(tmp_path, wrong):
     path = write(tmp_path, b"one\n" + wrong + b"\nthree\n")
     found, encoding = lines(path)
     assert [problem is None for _, problem in found] == [True, False, True]
@@ -99,6 +99,14 @@ def test_old_macintosh_line_ends_end_lines(tmp_path):
 def test_other_characters_that_end_lines_elsewhere_do_not_here(tmp_path):
     text = "a\x0bb\x0c\x1c\x85c\u2028d\re\0f\n"
     assert decoded(write(tmp_path, text.encode())) == [text]
+
+
+@pytest.mark.parametrize(("encoding", "start"), [("ascii", b""), ("utf-16-le", b"\xff\xfe")])
+def test_an_endless_line_is_an_error_with_its_place(tmp_path, monkeypatch, encoding, start):
+    monkeypatch.setattr("regard.data.lines._LONGEST_LINE", 1 << 20)
+    path = write(tmp_path, start + "a\n".encode(encoding) + "x".encode(encoding) * (1 << 21))
+    with pytest.raises(DataError, match=r"a\.csv:2: the line is longer than 1 MiB"):
+        lines(path)
 
 
 def test_a_line_of_megabytes_is_one_line(tmp_path):

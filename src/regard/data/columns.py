@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from ..config import require
-from ..errors import ConfigError, DataError
+from ..errors import DataError
 from ..records.reading import BadRow
 from ..text.document import Document
 from .cells import RowError, is_missing, shown_value, time_number, to_label
+from .encodings import require_encoding
 
 __all__ = ["Columns", "Found", "Ignored", "Row", "require_columns", "to_document"]
 
@@ -39,12 +39,7 @@ class Columns:
         )
         require(self.labels_separator != "", "labels_separator must not be empty")
         if self.encoding is not None:
-            try:
-                codecs.lookup(self.encoding)
-            except LookupError:
-                raise ConfigError(
-                    f"encoding {self.encoding!r} is unknown; such as utf-8, cp1252, cp949, gb18030"
-                ) from None
+            require_encoding(self.encoding)
 
     @cached_property
     def needed(self) -> dict[str, str]:

@@ -6,7 +6,6 @@ import contextlib
 import gzip
 import io
 import itertools
-import re
 import sys
 import warnings
 import zlib
@@ -15,22 +14,22 @@ from pathlib import Path
 from typing import BinaryIO, Protocol, cast
 
 from ..errors import DataError
+from .encodings import (
+    MARKS,
+    SINGLE_BYTE,
+    Guess,
+    guess_encoding,
+    is_utf_8,
+    require_encoding,
+    wide_encoding,
+)
 
 __all__ = ["STANDARD_INPUT", "Lines", "Resumed", "Source", "open_bytes"]
 
 STANDARD_INPUT = "-"
 
-_LONGEST_LINE = 1 << 28
+_LONGEST_LINE = 1 << 26
 _BLOCK = 1 << 20
-_BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
-# What Western European texts hold beyond ASCII. Another byte, a run of four or a euro sign far
-# from any digit speaks for a broken UTF-8 file or for another part of the world.
-_WESTERN = "àáâãäåæçèéêëìíîïñòóôõöøœùúûüýßšžÀÁÂÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÖØŒÙÚÛÜ‘’“”–—…•€£§°«»´·¡¿®™©½\xa0"
-_NOT_WESTERN = re.compile(
-    b"[^\\x00-\\x7f"
-    + re.escape(_WESTERN.encode("cp1252"))
-    + rb"]|[\x80-\xff]{4}|(?<![0-9 ])\x80(?! ?[0-9])"
-)
 
 
 class Source(Protocol):
@@ -50,6 +49,8 @@ class Lines:
 
     def __init__(self, path: Path | str, encoding: str | None = None) -> None:
         self.name = "standard input" if str(path) == STANDARD_INPUT else str(path)
+        if encoding is not None:
+            require_encoding(encoding)
         self.encoding = encoding or "utf-8"
         self._path = path
         self._given = encoding
@@ -70,35 +71,55 @@ class Lines:
 
     def _lines(self, stream: io.BufferedReader) -> Iterator[tuple[str, str | None]]:
         head = stream.peek(_BLOCK)
-        for mark, encoding in _BYTE_ORDER_MARKS.items():
-            if head.startswith(mark) and self._given is None:
-                self.encoding = encoding
+        open_question = self._given is None and self._settle(head)
         old_ends = b"\r" in head and b"\n" not in head
         if self.encoding.lower().replace("_", "-").startswith(("utf-16", "utf-32")) or old_ends:
             yield from self._wide_lines(stream, "\r" if old_ends else "\n")
             return
         if head.startswith(b"\xef\xbb\xbf") and self.encoding.lower() in ("utf-8", "utf8"):
             stream.read(3)
-        yield from self._narrow_lines(stream)
+        yield from self._narrow_lines(stream, open_question)
 
-    def _narrow_lines(self, stream: BinaryIO) -> Iterator[tuple[str, str | None]]:
+    def _settle(self, head: bytes) -> bool:
+        """Choose the encoding from the beginning of the file; return whether that left it open."""
+        for mark, encoding in MARKS.items():
+            if head.startswith(mark):
+                self.encoding = encoding
+                return False
+        wide = wide_encoding(head)
+        if wide is not None:
+            self._choose(Guess(wide, "as every second byte tells"), 1)
+            return False
+        if head.isascii():
+            return True
+        if not is_utf_8(head):
+            self._weigh(head, 1)
+        return False
+
+    def _narrow_lines(
+        self, stream: io.BufferedReader, open_question: bool
+    ) -> Iterator[tuple[str, str | None]]:
         """Lines of an encoding in which the byte of a line end stands for nothing else."""
-        encoding = self.encoding
-        seen_beyond_ascii = False
         for number, raw in enumerate(iter(lambda: stream.readline(_LONGEST_LINE), b""), 1):
             if len(raw) == _LONGEST_LINE:
-                raise DataError(f"{self.name}:{number}: the line is longer than 256 MiB")
+                raise self._too_long(number)
+            if open_question and not raw.isascii():
+                open_question = False
+                if not is_utf_8(raw):
+                    # What comes later through a pipe is not waited for.
+                    self._weigh(raw + (stream.peek() if stream.seekable() else b""), number)
             try:
-                line = raw.decode(encoding)
-                seen_beyond_ascii = seen_beyond_ascii or not raw.isascii()
+                yield self._decoded(raw), None
             except UnicodeDecodeError as problem:
-                guess = self._given is None and not seen_beyond_ascii
-                if not guess or _NOT_WESTERN.search(raw):
-                    yield raw.decode(encoding, "surrogateescape"), _described(problem, encoding)
-                    continue
-                self._assume_western(number)
-                line = raw.decode("cp1252")
-            yield line, None
+                escaped = raw.decode("ascii", "surrogateescape")
+                yield escaped, _described(problem, self.encoding)
+
+    def _decoded(self, raw: bytes) -> str:
+        if self._given is None and self.encoding in SINGLE_BYTE:
+            # Some line of such a file may be UTF-8, and by accident all but none is.
+            with contextlib.suppress(UnicodeDecodeError):
+                return raw.decode("utf-8")
+        return raw.decode(self.encoding)
 
     def _wide_lines(self, stream: BinaryIO, end: str) -> Iterator[tuple[str, str | None]]:
         """Lines that can be found only after decoding."""
@@ -106,21 +127,37 @@ class Lines:
         errors = "surrogatepass" if encoding.startswith("utf") else "strict"
         lines = io.TextIOWrapper(stream, encoding, errors, newline=end)
         try:
-            for line in lines:
+            read = iter(lambda: lines.readline(_LONGEST_LINE), "")
+            for number, line in enumerate(read, 1):
+                if len(line) == _LONGEST_LINE:
+                    raise self._too_long(number)
                 yield line, None
         finally:
             lines.detach()
 
-    def _assume_western(self, number: int) -> None:
-        # A line of cp1252 that happens to be UTF-8 too is all but impossible, so the lines
-        # after this one are still tried as UTF-8 first.
-        if self.encoding != "cp1252":
-            self.encoding = "cp1252"
-            warnings.warn(
-                f"{self.name}:{number}: not UTF-8; read as cp1252, as Excel writes it in Western "
-                "Europe; if letters look wrong, pass the file's encoding (--encoding)",
-                stacklevel=2,
+    def _too_long(self, number: int) -> DataError:
+        return DataError(
+            f"{self.name}:{number}: the line is longer than {_LONGEST_LINE >> 20} MiB, which no "
+            "row may be; are its line ends missing?"
+        )
+
+    def _weigh(self, sample: bytes, number: int) -> None:
+        """Choose the encoding that a sample, which begins on this line and is no UTF-8, shows."""
+        guess = guess_encoding(sample)
+        if guess is not None:
+            before = next(
+                place for place, line in enumerate(sample.split(b"\n")) if not line.isascii()
             )
+            self._choose(guess, number + before)
+
+    def _choose(self, guess: Guess, number: int) -> None:
+        self.encoding = guess.encoding
+        rivals = f" but may be {' or '.join(guess.rivals)}" if guess.rivals else ""
+        warnings.warn(
+            f"{self.name}:{number}: not UTF-8; read as {guess.encoding}, {guess.reason}{rivals}; "
+            "if letters look wrong, pass the file's encoding (--encoding)",
+            stacklevel=2,
+        )
 
 
 class Resumed:
