@@ -1,7 +1,10 @@
 """``regard predict``: labels and probabilities for new documents."""
 
 import csv
+import errno
 import json
+import os
+from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet
@@ -193,3 +196,52 @@ def test_errors_are_one_line(shell, project, tmp_path):
         in shell("predict", project.model, project.new, "--out", "a.doc").error
     )
     assert "did you mean" in shell("predict", project.model, project.folder / "new.json").error
+
+
+@pytest.fixture
+def unfinished(shell, project, tmp_path, monkeypatch):
+    """Predict a folder or a file, and fail when the output gets its name."""
+    rename = Path.replace
+
+    def full(path, target):
+        if Path(target).name == "out.jsonl":
+            raise OSError(errno.ENOSPC, "No space left on device", str(target))
+        return rename(path, target)
+
+    def predict(data):
+        command = ["predict", project.model, data, "--out", tmp_path / "out.jsonl"]
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, "replace", full)
+            assert "out.jsonl: No space left" in shell(*command).error
+        return [*command, "--resume"]
+
+    return predict
+
+
+def test_a_folder_that_got_new_files_is_not_gone_on_with(shell, unfinished, tmp_path):
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    for name in ("b", "c"):
+        (folder / f"{name}.txt").write_text("a great film")
+    command = unfinished(folder)
+    (folder / "a.txt").write_text("a dull film")
+    error = shell(*command).error
+    assert "begun with data" in error and "2 texts" in error and "3 texts" in error
+    assert error.endswith(f"delete {tmp_path / 'out.jsonl.progress'} to start again")
+    (folder / "a.txt").unlink()
+    assert shell(*command).code == 0
+    assert [row["file"] for row in lines_of(tmp_path / "out.jsonl")] == ["b.txt", "c.txt"]
+
+
+def test_a_file_that_was_changed_is_not_gone_on_with(shell, unfinished, tmp_path):
+    data = tmp_path / "new.jsonl"
+    data.write_text('{"text": "great"}\n')
+    command = unfinished(data)
+    data.write_text('{"text": "dull!"}\n')
+    assert "begun with data" in shell(*command).error
+
+
+def test_a_pipe_is_not_gone_on_with(shell, project, tmp_path):
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    command = ["predict", project.model, tmp_path / "pipe.jsonl", "--out", tmp_path / "out.jsonl"]
+    assert "pipe.jsonl can be read only once" in shell(*command, "--resume").error

@@ -93,13 +93,20 @@ def test_another_task_is_refused_by_name(tmp_path):
         pass
 
 
-@pytest.mark.parametrize("notes", ["", "{}", "[]", '{"rows": 1, "bytes": "x", "task": {}}'])
+DAMAGED = ["", "{}", "[]", "null", "1", '"seal"', '{"seal": ""}', "\xff", "[" * 100_000]
+DAMAGED += [
+    f'{{"rows": {rows}, "bytes": {size}, "content": "", "task": {{}}, "seal": ""}}'
+    for rows, size in [(-1, 0), ("Infinity", 0), ("1e400", 0), (0, -1), (0, "NaN"), ("true", 0)]
+]
+
+
+@pytest.mark.parametrize("notes", DAMAGED, ids=range(len(DAMAGED)))
 def test_damaged_notes_are_an_error_that_says_so(tmp_path, notes):
     path = tmp_path / "out.csv"
     left_by_a_killed_run(path, [ROWS[:3]])
     path.with_name("out.csv.progress").write_text(notes)
     with (
-        pytest.raises(DataError, match=r"out\.csv\.progress is damaged; delete it"),
+        pytest.raises(DataError, match=r"out\.csv\.progress is damaged; delete "),
         RowWriter(str(path), task=TASK, resume=True),
     ):
         pass
@@ -214,3 +221,34 @@ def test_a_disk_that_is_full_from_the_start_leaves_nothing_behind(tmp_path):
         writer.write([{"text": "x" * 1000}])
     assert failed.value.filename == f"{path}.part"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_each_flipped_bit_of_the_notes_is_found(tmp_path):
+    path = tmp_path / "out.csv"
+    left_by_a_killed_run(path, [ROWS[:3]])
+    notes = path.with_name("out.csv.progress")
+    good = notes.read_bytes()
+    for bit in range(8 * len(good)):
+        damaged = bytearray(good)
+        damaged[bit // 8] ^= 1 << bit % 8
+        notes.write_bytes(damaged)
+        with (
+            pytest.raises(DataError, match=r"progress is damaged; delete"),
+            RowWriter(str(path), task=TASK, resume=True),
+        ):
+            pass
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_rows_that_were_changed_meanwhile_are_an_error(tmp_path, suffix):
+    path = tmp_path / f"out{suffix}"
+    left_by_a_killed_run(path, [ROWS[:3]])
+    part = path.with_name(f"out{suffix}.part")
+    content = bytearray(part.read_bytes())
+    content[len(content) // 2] ^= 1
+    part.write_bytes(content)
+    with (
+        pytest.raises(DataError, match=r"part was changed since; delete .*progress to start"),
+        RowWriter(str(path), task=TASK, resume=True),
+    ):
+        pass

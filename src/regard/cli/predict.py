@@ -60,6 +60,8 @@ def predict(
 
     if resume and STANDARD_INPUT in (data, out):
         raise ConfigError("--resume needs files to go on with, not -")
+    if resume and Path(data).exists() and not (Path(data).is_file() or Path(data).is_dir()):
+        raise ConfigError(f"--resume needs files to go on with; {data} can be read only once")
     columns = Columns(text=text_column, label=None, encoding=encoding)
     reader = opened(data, columns, on_bad_row)
     classifier = DocumentClassifier.load(model, device=device)
@@ -89,15 +91,11 @@ class _Output:
 
 def _task(model: Path, data: str, options: str) -> dict[str, str]:
     """What must be the same for a run to be gone on with."""
-    from ..data.fingerprints import file_digest
+    from ..data.fingerprints import file_digest, state_of_data
 
     task = {"model": file_digest(model / "weights.safetensors", model / "config.json")}
-    place = Path(data)
-    if place.is_file():
-        found = place.stat()
-        task["data"] = f"{place.resolve()}, {found.st_size} bytes, time {found.st_mtime_ns}"
-    elif data != STANDARD_INPUT:
-        task["data"] = str(place.resolve())
+    if data != STANDARD_INPUT:
+        task["data"] = state_of_data(Path(data))
     return task | {"options": options}
 
 

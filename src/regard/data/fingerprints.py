@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..text.document import Document
+from .folders import TEXT_SUFFIXES
 
-__all__ = ["file_digest", "fingerprint", "fingerprints", "repeated", "shared"]
+__all__ = ["file_digest", "fingerprint", "fingerprints", "repeated", "shared", "state_of_data"]
 
 
 def fingerprint(text: str) -> int:
@@ -28,6 +29,23 @@ def file_digest(*paths: Path) -> str:
             while block := file.read(1 << 20):
                 found.update(block)
     return found.hexdigest()
+
+
+def state_of_data(path: Path) -> str:
+    """Return what changes when a file, or a text of a folder, is changed, added or removed."""
+    place = path.resolve()
+    if not path.is_dir():
+        found = path.stat()
+        return f"{place}, {found.st_size} bytes, time {found.st_mtime_ns}"
+    digest, count = blake2b(digest_size=8), 0
+    for text in sorted(path.rglob("*")):
+        inside = text.relative_to(path)
+        if text.name.lower().endswith(TEXT_SUFFIXES) and not inside.name.startswith("."):
+            found = text.stat()
+            told = f"{inside.as_posix()}\n{found.st_size} {found.st_mtime_ns}\n"
+            digest.update(told.encode("utf-8", "surrogateescape"))
+            count += 1
+    return f"{place}, {count} texts, state {digest.hexdigest()}"
 
 
 def fingerprints(documents: Iterable[Document]) -> NDArray[np.uint64]:

@@ -10,9 +10,9 @@ from ..records.reading import BadRow
 from .columns import Columns, Found, Ignored, Row
 from .lines import Lines
 
-__all__ = ["folder_rows"]
+__all__ = ["TEXT_SUFFIXES", "folder_rows"]
 
-_SUFFIXES = (".txt", ".txt.gz")
+TEXT_SUFFIXES = (".txt", ".txt.gz")
 
 
 def folder_rows(folder: Path, columns: Columns) -> Iterator[Found]:
@@ -27,7 +27,7 @@ def folder_rows(folder: Path, columns: Columns) -> Iterator[Found]:
         if path.is_dir() or any(part.startswith(".") for part in inside.parts):
             continue
         beside = columns.label is not None and len(inside.parts) == 1
-        if beside or not path.name.lower().endswith(_SUFFIXES):
+        if beside or not path.name.lower().endswith(TEXT_SUFFIXES):
             yield Ignored(1)
             continue
         found = True

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
@@ -67,6 +68,7 @@ class RowWriter:
         self._task = dict(task or {})
         self._resume = resume
         self._file: BinaryIO | None = None
+        self._content = blake2b(digest_size=16)  # of all bytes so far
         self._closing = ExitStack()
         self.rows = 0
 
@@ -92,7 +94,9 @@ class RowWriter:
     def write(self, rows: Sequence[Row]) -> None:
         """Append rows; they are safe when this returns."""
         assert self._file is not None, "only inside of with"
-        self._file.write(self._format.encode(rows, self.rows + 1))
+        encoded = self._format.encode(rows, self.rows + 1)
+        self._content.update(encoded)
+        self._file.write(encoded)
         self._file.flush()
         self.rows += len(rows)
         if self._task:
@@ -125,31 +129,56 @@ class RowWriter:
         return self._path.with_name(self._path.name + suffix)
 
     def _note(self, size: int) -> None:
-        """Write down how far the file goes."""
-        write_file(self._notes, json.dumps({"rows": self.rows, "bytes": size, "task": self._task}))
+        """Write down how far the file goes and what it holds, with a seal on these notes."""
+        told = {
+            "rows": self.rows,
+            "bytes": size,
+            "content": self._content.hexdigest(),
+            "task": self._task,
+        }
+        write_file(self._notes, json.dumps({**told, "seal": _seal(told)}))
 
     def _adopt(self) -> int:
         """Take over what an earlier run left; return how many bytes of it are good."""
+        again = f"delete {self._notes} to start again"
         try:
-            found = json.loads(self._notes.read_text())
-            rows, size, task = int(found["rows"]), int(found["bytes"]), dict(found["task"])
+            found = json.loads(self._notes.read_text(encoding="utf-8"))
+            if found.pop("seal") != _seal(found):
+                raise ValueError("the notes are not as they were written")
+            rows, size, content, task = (found[key] for key in ("rows", "bytes", "content", "task"))
         except FileNotFoundError:
             return 0  # it was killed before its first part, or there was none
-        except (ValueError, KeyError, TypeError) as problem:
-            raise DataError(f"{self._notes} is damaged; delete it to start again") from problem
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as problem:
+            raise DataError(f"{self._notes} is damaged; {again}") from problem
         for name, value in self._task.items():
             if task.get(name) != value:
                 raise DataError(
                     f"{self._unfinished} was begun with {name} {task.get(name)}, now it is "
-                    f"{value}; leave --resume out to start again"
+                    f"{value}; {again}"
                 )
         if not self._unfinished.exists() or self._unfinished.stat().st_size < size:
-            raise DataError(
-                f"{self._unfinished} is shorter than it was; leave --resume out to start again"
-            )
+            raise DataError(f"{self._unfinished} is shorter than it was; {again}")
+        self._content = _digest(self._unfinished, size)
+        if self._content.hexdigest() != content:
+            raise DataError(f"{self._unfinished} was changed since; {again}")
         self._format.adopt(self._unfinished)
         self.rows = rows
         return size
+
+
+def _seal(notes: Mapping[str, object]) -> str:
+    """What tells notes from any others."""
+    return blake2b(json.dumps(notes, sort_keys=True).encode(), digest_size=16).hexdigest()
+
+
+def _digest(path: Path, size: int) -> blake2b:
+    """What tells the first bytes of a file from any others, to be gone on with."""
+    found = blake2b(digest_size=16)
+    with path.open("rb") as file:
+        while size and (block := file.read(min(size, 1 << 20))):
+            found.update(block)
+            size -= len(block)
+    return found
 
 
 def _parts(rows: Iterable[Row]) -> Iterator[list[Row]]:
