@@ -26,9 +26,10 @@ from regard.estimators.preparing import FitOptions
 from regard.kernels import describe
 from regard.records.history import Epoch
 from regard.training.loop import Step
+from regard.training.observers import Observer
 
 
-class EpochTimes:
+class EpochTimes(Observer):
     """Times epochs on the clock; the fit has waited for the GPU before it shows the last step."""
 
     def __init__(self) -> None:

@@ -26,6 +26,7 @@ from regard.estimators.preparing import FitOptions
 from regard.estimators.translator import Translator
 from regard.records.history import Epoch
 from regard.training.loop import Step
+from regard.training.observers import Observer
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "multi30k"
 DECODERS = {"none": "sutskever", "cho": "cho", "luong": "luong", "bahdanau": "bahdanau"}
@@ -115,7 +116,7 @@ def pairs(folder: Path, part: str, target: str) -> list[Pair]:
     return [Pair(*both) for both in zip(*columns, strict=True)]
 
 
-class Watch:
+class Watch(Observer):
     """Prints every epoch, and ends a training that takes too long as if by hand."""
 
     def __init__(self, until: float) -> None:

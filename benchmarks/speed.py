@@ -28,6 +28,7 @@ from regard.kernels import describe
 from regard.records.history import Epoch
 from regard.text.encode import encode
 from regard.training.loop import Step
+from regard.training.observers import Observer
 
 BATCH = 64
 SAME = {"weighing": "states", "sentence_dropout": 0.0}  # the network of the paper, every sentence
@@ -44,7 +45,7 @@ PAIRS = (  # what, ours, theirs, must, aim
 )
 
 
-class StepTimes:
+class StepTimes(Observer):
     """Measures the steps of a training; the first five warm up."""
 
     def __init__(self) -> None:

@@ -23,6 +23,7 @@ from regard.data.readers import read_texts
 from regard.estimators.preparing import FitOptions
 from regard.records.history import Epoch
 from regard.training.loop import Step
+from regard.training.observers import Observer
 
 EARLY_STEPS = 64
 """In so many steps Adam moves all word vectors, not only those that were read; most come later."""
@@ -34,7 +35,7 @@ NETWORKS = {
 }
 
 
-class LaterSteps:
+class LaterSteps(Observer):
     """Keeps how many documents each step after the early ones had, and how long it took."""
 
     def __init__(self) -> None:

@@ -10,6 +10,7 @@ import pyarrow.parquet
 import pytest
 
 from cli_files import COLUMNS, rows, write_csv
+from ctrl_c import ctrl_c
 from regard import DocumentClassifier
 from regard.data.locks import hold_lock
 from reviews import FLAGS, reviews, tagged
@@ -326,3 +327,38 @@ def test_resuming_nothing_starts_anew_and_says_so(shell, project, tmp_path):
     arguments = ["train", project.training, *COLUMNS, *ONE_EPOCH, "--out", tmp_path / "model"]
     ran = shell(*arguments, "--resume")
     assert ran.code == 0 and "there is nothing to resume; training from the start" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("check_corpus", "stopped before anything was learnt: there is no model to save"),
+        ("move", "stopped by hand; "),
+        ("_fit_temperature", "stopped by hand after the training"),
+        ("best_method_held_out", "stopped by hand after the training"),
+        ("fit_baseline", "stopped by hand after the training"),
+    ],
+)
+def test_ctrl_c_at_any_stage_saves_what_was_learnt(shell, project, tmp_path, name, said):
+    """Issue 18.9: and it is said."""
+    given = ["train", project.training, *COLUMNS, *FLAGS, "--epochs", "1"]
+    with ctrl_c(name) as presses:
+        ran = shell(*given, "--out", tmp_path / "model")
+    assert presses.pressed
+    assert any(line.startswith(said) for line in ran.err.splitlines()), ran.err
+    if name == "check_corpus":
+        assert ran.code == 130 and ran.err.endswith("stopped\n")
+        assert not list(tmp_path.iterdir())
+    else:
+        assert ran.code == 0
+        classifier = DocumentClassifier.load(tmp_path / "model")
+        assert classifier.baseline_ is None
+        assert ("explain_method" in classifier.facts_) == (name == "fit_baseline")
+        assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_ctrl_c_while_saving_waits_until_it_is_saved(shell, project, tmp_path):
+    with ctrl_c("write_folder"):
+        ran = shell("train", project.training, *COLUMNS, *ONE_EPOCH, "--out", tmp_path / "model")
+    assert ran.code == 0
+    assert DocumentClassifier.load(tmp_path / "model").facts_["training_documents"] == 72

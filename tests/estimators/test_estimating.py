@@ -6,12 +6,13 @@ import torch
 
 from regard import Document
 from regard.estimators.preparing import FitOptions
+from regard.training.observers import Observer
 from reviews import reviews, tiny
 
 DOCUMENTS = [Document(text, label) for text, label in zip(*reviews(60), strict=True)]
 
 
-class Keeper:
+class Keeper(Observer):
     """Keeps how the weights were when it was told of the data, and how long epochs took."""
 
     def __init__(self, classifier):

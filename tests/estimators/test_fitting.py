@@ -14,6 +14,7 @@ from regard.models import MODELS
 from regard.training.batches import PlannedBatches
 from regard.training.checkpoint import Checkpoint
 from regard.training.config import TrainingConfig
+from regard.training.observers import Observer
 from regard.training.seeds import seeded
 from regard.training.teams import Alone
 from toys import VOCAB_SIZE, ToySource, plain_config, toy_model
@@ -22,7 +23,7 @@ CONFIG = plain_config(epochs=4, batch_size=8, learning_rate=0.05)
 SOURCE, HELD_OUT = ToySource(50, seed=1), ToySource(20, seed=2)
 
 
-class Watcher:
+class Watcher(Observer):
     """Keeps what it sees, and may raise at a step."""
 
     def __init__(self, raise_at=None, error=KeyboardInterrupt):

@@ -12,6 +12,7 @@ from regard.models import MODELS
 from regard.training.batches import PlannedBatches
 from regard.training.checkpoint import Checkpoint
 from regard.training.loop import train
+from regard.training.observers import Observer
 from regard.training.seeds import seeded
 from toys import VOCAB_SIZE, ToySource, plain_config, toy_model
 
@@ -93,7 +94,7 @@ def test_dropout_on_a_gpu_follows_the_seed():
 
 
 def test_a_run_begun_on_a_gpu_goes_on_and_ends_alike(tmp_path):
-    class Stopper:
+    class Stopper(Observer):
         def on_step(self, step):
             if step.step == 10:
                 raise SystemExit

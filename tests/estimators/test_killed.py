@@ -13,12 +13,13 @@ from regard.estimators.fitting import FitData, Run, classification_loss, fit_mod
 from regard.estimators.validation import LabelJudge
 from regard.training.batches import PlannedBatches
 from regard.training.checkpoint import Checkpoint
+from regard.training.observers import Observer
 from toys import ToySource, plain_config, toy_model
 
 CONFIG = plain_config(epochs=30, batch_size=8, schedule="cosine", warmup=0.1, patience=None)
 
 
-class Counter:
+class Counter(Observer):
     """Prints the number of each step, for the one who kills."""
 
     def on_step(self, step):

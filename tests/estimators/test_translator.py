@@ -16,6 +16,7 @@ from regard.models.seq2seq import Seq2SeqConfig
 from regard.records.alignment import Alignment
 from regard.tasks.edits import character_error_rate
 from regard.text.units import UnitsConfig
+from regard.training.observers import Observer
 
 LINES, CAPITALS = parrots(900)
 KO_EN = Path(__file__).resolve().parents[2] / ".." / "shared" / "data" / "ko_en" / "tatoeba.parquet"
@@ -108,7 +109,7 @@ def test_same_seed_same_bits():
     assert dropped == [dataclasses.replace(e, seconds=0) for e in made[1].history_.epochs]
 
 
-class Stopper:
+class Stopper(Observer):
     """Breaks a run off at a step."""
 
     def __init__(self, last):

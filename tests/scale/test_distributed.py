@@ -19,6 +19,7 @@ from regard.scale.distributed import join_team, own_device, process_count
 from regard.tasks.classify import ClassificationLoss
 from regard.training.batches import PlannedBatches
 from regard.training.checkpoint import Checkpoint
+from regard.training.observers import Observer
 from regard.training.teams import Alone
 from toys import MANY_WORDS, VOCAB_SIZE, ToySource, plain_config, toy_model
 
@@ -29,7 +30,7 @@ CONFIG = plain_config(
 CPU = torch.device("cpu")
 
 
-class Stopper:
+class Stopper(Observer):
     """Breaks a run off after some steps."""
 
     def __init__(self, last):

@@ -9,6 +9,7 @@ import pytest
 from regard import Document
 from regard.estimators.preparing import FitOptions
 from regard.records.history import Epoch
+from regard.training.observers import Stage
 from regard.training.progress import TrainingProgress
 from reviews import reviews, tiny
 from screens import Screen
@@ -58,6 +59,23 @@ def test_an_epoch_is_one_line():
         TrainingProgress().on_epoch(EPOCH)
         TrainingProgress().on_epoch(Epoch(1, 0.5, 1e-3, 500, 0.0))
     assert log.getvalue() == f"{LINE}\nepoch  1  loss 0.5000  0 documents/s\n"
+
+
+def test_on_a_terminal_the_bar_says_what_is_done_between_and_after_the_epochs():
+    """Issue 10.1: no silent second after the last epoch."""
+    shown = watched(Screen()).plain()
+    assert re.search(r"validating .*\d+ %", shown) and re.search(r"calibrating .*\d+ %", shown)
+
+
+def test_elsewhere_a_stage_that_takes_long_has_one_line():
+    now = iter([0.0, 1.0, 2.5, 100.0, 101.0])
+    with redirect_stderr(io.StringIO()) as log:
+        progress = TrainingProgress(clock=lambda: next(now))
+        for done in range(4):
+            progress.on_stage(Stage("choosing how to explain", done, 10))
+        progress.on_stage(Stage("fitting"))
+        progress.on_stage(Stage("fitting"))
+    assert log.getvalue() == "choosing how to explain, 2 of 10 done\n"
 
 
 @pytest.mark.parametrize("stream", [Screen, io.StringIO])

@@ -26,6 +26,9 @@ from .translate import translate
 
 __all__ = ["app", "main"]
 
+INTERRUPTED = 130
+"""The exit code of a command that was ended by Ctrl-C."""
+
 app = typer.Typer(
     name="regard",
     help="Train attention models on your own documents and see, honestly, where they looked.",
@@ -62,8 +65,10 @@ def main() -> None:
         app(prog_name="regard")  # also when started as python -m regard
     except RegardError as problem:
         _fail(f"error: {problem}", 1)
-    except KeyboardInterrupt:
-        _fail("stopped", 130)
+    except SystemExit as ended:
+        if ended.code == INTERRUPTED:  # typer takes Ctrl-C for itself, and says nothing
+            _fail("stopped", INTERRUPTED)
+        raise
     except BrokenPipeError:
         # Whoever read our output has seen enough; the rest must not raise again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,6 +16,7 @@ from .progress import counted, say
 from .working import (
     end_of_training,
     held_out,
+    saying_when_nothing_is_learnt,
     watching,
     work_folder,
 )
@@ -22,8 +25,8 @@ if TYPE_CHECKING:
     from ..data.columns import Columns
     from ..data.readers import Reader
     from ..estimators.classifier import DocumentClassifier
+    from ..estimators.fitting import Run
     from ..records.check import DataCheck
-    from ..training.teams import Team
 
 __all__ = ["ClassificationJob", "TrainingFiles", "open_files"]
 
@@ -91,55 +94,68 @@ class ClassificationJob:
 
     def go(self, *, vectors: Path | None, resume: bool, baseline: bool, logs: Path | None) -> None:
         """Fit, compare, save and say so; with several processes the first alone speaks."""
+        from ..estimators.fitting import Run
         from ..scale.distributed import join_team, own_device
         from ..training.devices import choose_device
+        from ..training.interrupts import Interrupts
 
         device = own_device(choose_device(self.classifier.device))
         self.classifier.set_params(device=str(device))
         with (
+            Interrupts() as interrupts,
             work_folder(self.out, resume=resume, quiet=self.quiet) as work,
             join_team(device) as team,
         ):
             self.quiet = self.quiet or team.rank != 0
-            self._fit(team, work, vectors=vectors, resume=resume, logs=logs)
-            if team.rank != 0:
-                return
-            if baseline:
-                say("fitting TF-IDF + logistic regression to compare with", quiet=self.quiet)
-                self.classifier.fit_baseline(self.reader)
+            with watching(team, logs=logs, quiet=self.quiet) as observers:
+                run = Run(None, observers, team, interrupts)
+                self._fit(run, work, vectors=vectors, resume=resume)
+                if team.rank != 0:
+                    return
+                if baseline and not interrupts.heeded:
+                    self._fit_baseline(run)
             self.classifier.save(self.out)
-        self._report()
+        self._report(stopped=interrupts.heeded)
 
-    def _fit(
-        self, team: Team, work: Path, *, vectors: Path | None, resume: bool, logs: Path | None
-    ) -> None:
+    def _fit(self, run: Run, work: Path, *, vectors: Path | None, resume: bool) -> None:
         from ..estimators.preparing import FitOptions
 
         columns = self.reader.columns
-        with watching(team, logs=logs, quiet=self.quiet) as observers:
-            options = FitOptions(
-                split="group" if columns.group else "time" if columns.time else "random",
-                columns=columns,
-                readers=(self.reader,) if self.held_out is None else (self.reader, self.held_out),
-                test=self.test,
-                vectors=vectors,
-                work=work,
-                resume=resume,
-                choose_method=True,
-                observers=observers,
-                team=team,
-                on_check=self._show_check,
-            )
-            documents = counted(self.reader, "reading", quiet=self.quiet)
+        options = FitOptions(
+            split="group" if columns.group else "time" if columns.time else "random",
+            columns=columns,
+            readers=(self.reader,) if self.held_out is None else (self.reader, self.held_out),
+            test=self.test,
+            vectors=vectors,
+            work=work,
+            resume=resume,
+            choose_method=True,
+            observers=run.observers,
+            team=run.team,
+            interrupts=run.interrupts,
+            on_check=self._show_check,
+            # What comes after the training may take long, and may be ended in many ways.
+            on_fitted=partial(self.classifier.save, self.out) if run.team.rank == 0 else None,
+        )
+        documents = counted(self.reader, "reading", quiet=self.quiet)
+        with saying_when_nothing_is_learnt(quiet=self.quiet):
             self.classifier.fit_documents(documents, self.held_out, options=options)
+
+    def _fit_baseline(self, run: Run) -> None:
+        say("fitting TF-IDF + logistic regression to compare with", quiet=self.quiet)
+        with suppress(KeyboardInterrupt):
+            run.reach("fitting TF-IDF + logistic regression")
+            with run.interrupts.released():
+                self.classifier.fit_baseline(self.reader)
 
     def _show_check(self, check: DataCheck) -> None:
         vectors = self.classifier.vector_coverage_
         for line in [*check.describe(), *(vectors.describe() if vectors else ())]:
             say(line, quiet=self.quiet)
 
-    def _report(self) -> None:
-        for line in end_of_training(self.classifier.history_, [self.reader, self.held_out]):
+    def _report(self, *, stopped: bool) -> None:
+        readers = [self.reader, self.held_out]
+        for line in end_of_training(self.classifier.history_, readers, stopped=stopped):
             say(line, quiet=self.quiet)
         for line in _summary(self.classifier, self.out, self.reader.columns):
             say(line, quiet=self.quiet)

@@ -9,13 +9,19 @@ from typing import TYPE_CHECKING
 
 from .progress import counted, say
 from .settings import translator_from
-from .working import end_of_training, held_out, watching, work_folder
+from .working import (
+    end_of_training,
+    held_out,
+    saying_when_nothing_is_learnt,
+    watching,
+    work_folder,
+)
 
 if TYPE_CHECKING:
     from ..data.columns import Columns
     from ..data.readers import Reader
+    from ..estimators.fitting import Run
     from ..estimators.translator import Translator
-    from ..training.teams import Team
 
 __all__ = ["TranslationJob"]
 
@@ -40,48 +46,47 @@ class TranslationJob:
         logs: Path | None,
     ) -> None:
         """Fit, save and say so; with several processes the first alone speaks."""
+        from ..estimators.fitting import Run
         from ..scale.distributed import join_team, own_device
         from ..training.devices import choose_device
+        from ..training.interrupts import Interrupts
 
         fraction, judged = held_out(self.validation, self.reader.columns, self.on_bad_row)
         translator = translator_from(changes, device=device, model=model)
         own = own_device(choose_device(device))
         translator.set_params(device=str(own), validation=fraction)
         with (
+            Interrupts() as interrupts,
             work_folder(self.out, resume=resume, quiet=self.quiet) as work,
             join_team(own) as team,
         ):
             self.quiet = self.quiet or team.rank != 0
-            self._fit(translator, judged, team, work, resume=resume, logs=logs)
+            with watching(team, logs=logs, quiet=self.quiet) as observers:
+                run = Run(None, observers, team, interrupts)
+                self._fit(translator, judged, run, work, resume=resume)
             if team.rank != 0:
                 return
             translator.save(self.out)
         self._report(translator, [self.reader, *([judged] if judged else [])])
 
     def _fit(
-        self,
-        translator: Translator,
-        judged: Reader | None,
-        team: Team,
-        work: Path,
-        *,
-        resume: bool,
-        logs: Path | None,
+        self, translator: Translator, judged: Reader | None, run: Run, work: Path, *, resume: bool
     ) -> None:
         from ..data.pairs import read_pairs
         from ..estimators.preparing import FitOptions
 
-        with watching(team, logs=logs, quiet=self.quiet) as observers:
-            options = FitOptions(
-                columns=self.reader.columns,
-                readers=(self.reader,) if judged is None else (self.reader, judged),
-                work=work,
-                resume=resume,
-                observers=observers,
-                team=team,
-            )
-            pairs = counted(read_pairs(self.reader), "reading", quiet=self.quiet)
-            validation = None if judged is None else read_pairs(judged)
+        options = FitOptions(
+            columns=self.reader.columns,
+            readers=(self.reader,) if judged is None else (self.reader, judged),
+            work=work,
+            resume=resume,
+            observers=run.observers,
+            team=run.team,
+            interrupts=run.interrupts,
+        )
+        pairs = counted(read_pairs(self.reader), "reading", quiet=self.quiet)
+        validation = None if judged is None else read_pairs(judged)
+        with saying_when_nothing_is_learnt(quiet=self.quiet):
             translator.fit_pairs(pairs, validation, options=options)
 
     def _report(self, translator: Translator, readers: Sequence[Reader]) -> None:

@@ -24,6 +24,7 @@ __all__ = [
     "end_of_training",
     "held_out",
     "require_for_task",
+    "saying_when_nothing_is_learnt",
     "watching",
     "work_folder",
 ]
@@ -126,12 +127,29 @@ def watching(team: Team, *, logs: Path | None, quiet: bool) -> Iterator[tuple[Ob
         yield tuple(observers)
 
 
-def end_of_training(history: History | None, readers: Sequence[Reader | None]) -> list[str]:
-    """Say whether a training was stopped by hand, and which rows could not be used."""
+@contextmanager
+def saying_when_nothing_is_learnt(*, quiet: bool) -> Iterator[None]:
+    """Say what a fit that was ended by hand leaves, where it leaves nothing."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        say("stopped before anything was learnt: there is no model to save", quiet=quiet)
+        raise
+
+
+def end_of_training(
+    history: History | None, readers: Sequence[Reader | None], *, stopped: bool = False
+) -> list[str]:
+    """Say whether a training was stopped by hand, and which rows could not be used.
+
+    ``stopped`` says that something was: if not the training, then what comes after it.
+    """
     lines = []
     if history is not None and history.interrupted:
         kept = "the best epoch so far was" if history.best else "the weights as they were are"
         lines.append(f"stopped by hand; {kept} kept")
+    elif stopped:
+        lines.append("stopped by hand after the training; what was still to be measured is missing")
     for reader in readers:
         if reader is not None and reader.counts.skipped:
             lines += reader.counts.describe()

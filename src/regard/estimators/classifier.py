@@ -5,8 +5,9 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Self
 
@@ -45,9 +46,9 @@ from .contract import TextEstimator
 from .estimating import estimated
 from .evaluating import evaluate
 from .explains import Explains
-from .fitting import FitData, Run, classification_loss, fit_model
+from .fitting import FitData, Run, Watched, classification_loss, fit_model
 from .folder import Saved, Settings, read_folder, write_folder
-from .preparing import FitOptions, Holdout, Prepared, prepare
+from .preparing import FitOptions, Holdout, Prepared, noting_interrupts, prepare
 from .reading import TextReader
 from .saving import load_weights
 from .validation import LabelJudge
@@ -110,14 +111,18 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
         *,
         options: FitOptions = FitOptions(),  # noqa: B008
     ) -> Self:
-        """Train on a stream of documents, which may be larger than memory."""
+        """Train on a stream of documents, which may be larger than memory.
+
+        Ctrl-C ends what is being done: the training, which keeps its best epoch, or what comes
+        after it. Before the first step nothing is learnt, and it is raised.
+        """
         holdout = Holdout(self.validation, self.training.seed)
         require_one_of("monitor", self.training.monitor, ("loss", "accuracy", "macro_f1"))
         device = choose_device(self.device)
-        with _work_folder(options) as folder:
+        with noting_interrupts(options) as interrupts, _work_folder(options) as folder:
             data = prepare(
-                documents,
-                validation,
+                interrupts.heeding(documents),
+                None if validation is None else interrupts.heeding(validation),
                 folder=folder / _corpus_name(options),
                 text=self.text,
                 holdout=holdout,
@@ -131,16 +136,18 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
             fit_data, loss = self._fit_data(data)
             if options.on_check is not None:
                 options.on_check(estimated(data.check, self.model_, fit_data, loss, self.training))
-            run = Run(self._checkpoint(folder, options), options.observers, options.team)
+            run = Run(
+                self._checkpoint(folder, options), options.observers, options.team, interrupts
+            )
             self.history_ = fit_model(
                 self.model_, fit_data, loss=loss, config=self.training, run=run
             )
-            self.temperature_ = self._fit_temperature(data)
+            self.temperature_ = self._fit_temperature(data, run)
             self.facts_: Mapping[str, Plain] = self._facts(data)
-            if options.choose_method:
-                words = affordable_words(data.check.tokens * len(self.history_.epochs))
-                method = best_method_held_out(self, data, most_words=words)
-                self.facts_ = {**self.facts_, "explain_method": method}
+            if options.on_fitted is not None:
+                options.on_fitted()
+            if options.choose_method and not (self.history_.interrupted or interrupts.heeded):
+                self._choose_method(data, run)
         return self
 
     def predict_proba(self, texts: Iterable[str]) -> NDArray[np.float64]:
@@ -309,17 +316,31 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
     def _batches(self, data: Prepared, indices: NDArray[np.int64]) -> PlannedBatches[Batch]:
         return PlannedBatches[Batch](data.source, self.training, indices=indices)
 
-    def _fit_temperature(self, data: Prepared) -> float:
+    def _fit_temperature(self, data: Prepared, run: Run) -> float:
+        """Make probabilities mean what they say, unless that is ended by hand."""
+        if not len(data.validation):
+            return 1.0
         logits, labels = [], []
         self.model_.eval()
         device = next(self.model_.parameters()).device
-        with torch.inference_mode():
-            for batch in (
-                self._batches(data, data.validation).read(0) if len(data.validation) else ()
-            ):
-                logits.append(self.model_(batch.to(device)).logits.double().cpu().numpy())
-                labels.append(batch.labels.long().cpu().numpy())  # type: ignore[union-attr]
-        return fit_temperature(np.concatenate(logits), np.concatenate(labels)) if logits else 1.0
+        held_out = Watched(self._batches(data, data.validation), "calibrating", run)
+        try:
+            with torch.inference_mode():
+                for batch in held_out.read(0):
+                    logits.append(self.model_(batch.to(device)).logits.double().cpu().numpy())
+                    labels.append(batch.labels.long().cpu().numpy())  # type: ignore[union-attr]
+        except KeyboardInterrupt:
+            return 1.0
+        return fit_temperature(np.concatenate(logits), np.concatenate(labels))
+
+    def _choose_method(self, data: Prepared, run: Run) -> None:
+        """Measure which explanations suit the model best, unless that is ended by hand."""
+        assert self.history_ is not None  # it was just fitted
+        words = affordable_words(data.check.tokens * len(self.history_.epochs))
+        report = partial(run.reach, "choosing how to explain")
+        with suppress(KeyboardInterrupt):
+            method = best_method_held_out(self, data, most_words=words, report=report)
+            self.facts_ = {**self.facts_, "explain_method": method}
 
     def _facts(self, data: Prepared) -> dict[str, Plain]:
         best = self.history_.best if self.history_ else None

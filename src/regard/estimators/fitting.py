@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, Self
 
@@ -22,8 +22,9 @@ from ..tasks.loss import Loss
 from ..training.batches import B, Batches
 from ..training.checkpoint import Checkpoint, fingerprint
 from ..training.config import TrainingConfig
+from ..training.interrupts import Interrupts
 from ..training.loop import Step, count_steps, train
-from ..training.observers import Observer
+from ..training.observers import Observer, Stage
 from ..training.running import RunningLoss
 from ..training.snapshot import Snapshot
 from ..training.state import M, TrainingState
@@ -31,7 +32,7 @@ from ..training.stopping import EarlyStopping
 from ..training.teams import Alone, Team
 from .validation import Scores
 
-__all__ = ["FitData", "Objective", "Run", "classification_loss", "fit_model"]
+__all__ = ["FitData", "Objective", "Run", "Watched", "classification_loss", "fit_model"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +69,37 @@ class Run:
     checkpoint: Checkpoint | None = None
     observers: tuple[Observer, ...] = ()
     team: Team = field(default_factory=Alone)
+    interrupts: Interrupts = field(default_factory=Interrupts)
+
+    def reach(self, stage: str, done: int = 0, total: int | None = None) -> None:
+        """Tell those who watch how far a stage is, and end it here if Ctrl-C was pressed."""
+        for observer in self.observers:
+            observer.on_stage(Stage(stage, done, total))
+        self.interrupts.heed()
+
+
+@dataclass(frozen=True, eq=False)
+class Watched(Generic[B]):
+    """Batches that tell of each before they give it, and end where Ctrl-C was pressed."""
+
+    batches: Batches[B]
+    stage: str
+    run: Run
+
+    def count(self, epoch: int) -> int:
+        """How many batches the epoch has."""
+        return self.batches.count(epoch)
+
+    def read(self, epoch: int, start: int = 0) -> Iterator[B]:
+        """Give the batches of the epoch, without the first ``start``."""
+        total = self.count(epoch)
+        for place, batch in enumerate(self.batches.read(epoch, start), start):
+            self.run.reach(self.stage, place, total)
+            yield batch
+
+    def share(self, rank: int, size: int) -> Watched[B]:
+        """The same batches, each cut down to one process's share of it."""
+        return Watched(self.batches.share(rank, size), self.stage, self.run)
 
 
 def fit_model(
@@ -81,7 +113,8 @@ def fit_model(
     """Train the model in place, on the device where it is, and leave it with its best weights.
 
     Without validation data the last weights are the best. Ctrl-C ends the training as if it were
-    done: the history then says ``interrupted``. The random state of the caller is not touched.
+    done: the history then says ``interrupted``; before the first step there is nothing to keep, and
+    it is raised. The random state of the caller is not touched.
     """
     return _Fitting(model, data, loss=loss, config=config, run=run or Run()).go()
 
@@ -133,6 +166,8 @@ class _Fitting(Generic[M, B]):
         try:
             stopped = self._train()
         except KeyboardInterrupt:
+            if self.state.step == 0:
+                raise
             stopped = "interrupted"
         finally:
             self.state.settle()
@@ -150,11 +185,13 @@ class _Fitting(Generic[M, B]):
             config=self.config,
             state=self.state,
         )
+        self.run.interrupts.heed()
         while not self.stopping.exhausted:
             step = next(steps, None)
             if step is None:
                 return "finished"
             self._after(step)
+            self.run.interrupts.heed()
         return "patience"
 
     def _after(self, step: Step) -> None:
@@ -188,10 +225,10 @@ class _Fitting(Generic[M, B]):
             validation_macro_f1=None if scores is None else scores.macro_f1,
             validation_bleu=None if scores is None else scores.bleu,
         )
-        self.epochs.append(epoch)
+        weights = {name: part.clone() for name, part in self.state.model.state_dict().items()}
         if self.stopping.judge(epoch):
-            weights = self.state.model.state_dict()
-            self.best = {name: weight.clone() for name, weight in weights.items()}
+            self.best = weights
+        self.epochs.append(epoch)
         self.running = RunningLoss(self.state.device)
         self._save()
         for observer in self.run.observers:
@@ -200,7 +237,8 @@ class _Fitting(Generic[M, B]):
     def _validate(self) -> Scores | None:
         if self.data.validation is None:
             return None
-        return self.data.judge(self.state.model, self.data.validation, self.run.team)
+        held_out = Watched(self.data.validation, "validating", self.run)
+        return self.data.judge(self.state.model, held_out, self.run.team)
 
     def _require_number(self, loss: float, step: Step) -> None:
         if not math.isfinite(loss):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,11 +25,12 @@ from ..records.check import DataCheck
 from ..text.document import Document
 from ..text.tokenize import TextConfig
 from ..text.vocab import Vocab
+from ..training.interrupts import Interrupts
 from ..training.observers import Observer
 from ..training.seeds import derived_seed
 from ..training.teams import Alone, Team
 
-__all__ = ["FitOptions", "Prepared", "prepare"]
+__all__ = ["FitOptions", "Prepared", "noting_interrupts", "prepare"]
 
 FEWEST_TO_SPLIT = 20  # documents; with fewer, all are trained on
 
@@ -47,9 +49,23 @@ class FitOptions:
     choose_method: bool = False  # whether to measure which explanations suit the fitted model
     observers: tuple[Observer, ...] = ()
     team: Team = field(default_factory=Alone)
+    interrupts: Interrupts | None = None  # who notes Ctrl-C; the fit itself when None
     on_check: Callable[[DataCheck], None] | None = (
         None  # sees what was found before training starts
     )
+    on_fitted: Callable[[], None] | None = (
+        None  # may save: the model answers, and what is left to choose can be ended by Ctrl-C
+    )
+
+
+@contextmanager
+def noting_interrupts(options: FitOptions) -> Iterator[Interrupts]:
+    """Note Ctrl-C while fitting, unless whoever asks for the fit does so already."""
+    if options.interrupts is not None:
+        yield options.interrupts
+        return
+    with Interrupts() as interrupts:
+        yield interrupts
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,7 +37,7 @@ from .contract import TextEstimator
 from .fitting import FitData, Run, fit_model
 from .pair_preparing import PreparedPairs, prepare_pairs
 from .pair_validation import PairJudge
-from .preparing import FitOptions, Holdout
+from .preparing import FitOptions, Holdout, noting_interrupts
 from .reading import chunks
 from .saving import load_weights
 from .translator_folder import (
@@ -136,23 +136,31 @@ class Translator(TextEstimator):
         holdout = Holdout(self.validation, self.training.seed)
         self._require_settings()
         device = choose_device(self.device)
-        data = prepare_pairs(pairs, validation, units=self.units, holdout=holdout)
-        self._adopt(data.source_units, data.target_units, device)
-        judge = PairJudge(
-            data.target_units,
-            replace(self.generation, method="greedy"),
-            bleu=self.training.monitor == "bleu",
-        )
-        held_out = None if data.validation is None else self._batches(data.validation)
-        loss = TokenLoss(label_smoothing=self.training.label_smoothing)
-        self.history_ = fit_model(
-            self.model_,
-            FitData(self._batches(data.training), held_out, judge),
-            loss=ForcedLoss(loss, self.forcing),
-            config=self.training,
-            run=Run(self._checkpoint(options), options.observers, options.team),
-        )
-        self.facts_: Mapping[str, Plain] = self._facts(data, options)
+        with noting_interrupts(options) as interrupts:
+            data = prepare_pairs(
+                interrupts.heeding(pairs),
+                None if validation is None else interrupts.heeding(validation),
+                units=self.units,
+                holdout=holdout,
+            )
+            self._adopt(data.source_units, data.target_units, device)
+            judge = PairJudge(
+                data.target_units,
+                replace(self.generation, method="greedy"),
+                bleu=self.training.monitor == "bleu",
+            )
+            held_out = None if data.validation is None else self._batches(data.validation)
+            loss = TokenLoss(label_smoothing=self.training.label_smoothing)
+            self.history_ = fit_model(
+                self.model_,
+                FitData(self._batches(data.training), held_out, judge),
+                loss=ForcedLoss(loss, self.forcing),
+                config=self.training,
+                run=Run(self._checkpoint(options), options.observers, options.team, interrupts),
+            )
+            self.facts_: Mapping[str, Plain] = self._facts(data, options)
+            if options.on_fitted is not None:
+                options.on_fitted()
         return self
 
     def predict(self, sources: Iterable[str]) -> list[str]:

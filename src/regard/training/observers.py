@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from ..errors import MissingExtra
 from ..records.history import Epoch
@@ -13,22 +14,32 @@ from .loop import Step
 if TYPE_CHECKING:
     from torch.utils.tensorboard.writer import SummaryWriter
 
-__all__ = ["Observer", "TensorBoardLog"]
+__all__ = ["Observer", "Stage", "TensorBoardLog"]
 
 
-class Observer(Protocol):
-    """Watches a training and changes nothing in it."""
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Where a training is when it takes no steps: what it does, and how much of that is done."""
+
+    name: str  # such as "validating"
+    done: int = 0
+    total: int | None = None  # None: nobody knows
+
+
+class Observer:
+    """Watches a training and changes nothing in it; each kind watches what it wants to see."""
 
     def on_step(self, step: Step) -> None:
         """See a step that was just taken; on a GPU, asking for its loss waits for the device."""
-        ...
 
     def on_epoch(self, epoch: Epoch) -> None:
         """See an epoch that just ended, validation included."""
-        ...
+
+    def on_stage(self, stage: Stage) -> None:
+        """See what is done before, between and after the epochs."""
 
 
-class TensorBoardLog:
+class TensorBoardLog(Observer):
     """Writes losses, scores and the learning rate for TensorBoard, into a folder of its own."""
 
     def __init__(self, folder: Path, *, every: int = 10) -> None:

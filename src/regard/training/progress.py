@@ -3,25 +3,39 @@
 from __future__ import annotations
 
 import sys
+import time
+from collections.abc import Callable
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ..records.history import Epoch
 from .loop import Step
+from .observers import Observer, Stage
 
 __all__ = ["TrainingProgress"]
 
+LONG = 2.0  # seconds after which a stage that is not on a bar is worth a line
 
-class TrainingProgress:
+
+class TrainingProgress(Observer):
     """Watches a training: a bar with loss, speed and time left, and a line when an epoch ends.
 
     There is a bar on a terminal and in a notebook; elsewhere there are the lines alone, and
     without ``lines`` nothing.
     """
 
-    def __init__(self, *, quiet: bool = False, lines: bool = True) -> None:
+    def __init__(
+        self,
+        *,
+        quiet: bool = False,
+        lines: bool = True,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._lines = lines and not quiet
+        self._clock = clock
+        self._stage: str | None = None
+        self._stage_began: float | None = None  # None: it has its line already
         self._bar: Progress | None = None
         self._smooth_loss: float | None = None
         self._documents = 0
@@ -44,6 +58,7 @@ class TrainingProgress:
         """Move the bar."""
         self._documents += step.documents
         self._seconds += step.seconds
+        self._stage = None
         # Asking for a loss makes a GPU wait; ten times in a hundred steps is often enough.
         if self._bar is None or step.step % 10:
             return
@@ -56,7 +71,13 @@ class TrainingProgress:
             f"epoch {step.epoch}  loss {self._smooth_loss:.3f}{self._score}  "
             f"{speed:,.0f} documents/s"
         )
-        self._bar.update(self._task, completed=step.step, total=step.total_steps, detail=detail)
+        self._bar.update(
+            self._task,
+            description="training",
+            completed=step.step,
+            total=step.total_steps,
+            detail=detail,
+        )
 
     def on_epoch(self, epoch: Epoch) -> None:
         """Print a line about the epoch."""
@@ -77,6 +98,23 @@ class TrainingProgress:
             self._bar.console.print(line, highlight=False)
         elif self._lines:
             print(line, file=sys.stderr, flush=True)
+
+    def on_stage(self, stage: Stage) -> None:
+        """Show on the bar what is being done; elsewhere a line says it once it takes long."""
+        if self._bar is not None:
+            self._bar.update(
+                self._task, description=stage.name, completed=stage.done, total=stage.total
+            )
+            if stage.name != self._stage:
+                self._bar.refresh()  # it may be over before the bar is next drawn
+        elif self._lines:
+            if stage.name != self._stage:
+                self._stage_began = self._clock()
+            elif self._stage_began is not None and self._clock() - self._stage_began >= LONG:
+                self._stage_began = None
+                of_all = "" if stage.total is None else f", {stage.done:,} of {stage.total:,} done"
+                print(f"{stage.name}{of_all}", file=sys.stderr, flush=True)
+        self._stage = stage.name
 
 
 def _training_bar() -> Progress | None:
