@@ -84,6 +84,46 @@ def test_bad_json_lines_are_counted_with_their_lines(tmp_path):
     assert reader.counts.ignored == 1
 
 
+def test_hostile_json_lines_are_bad_rows_and_never_more(tmp_path):
+    """Nested deeper than anything can write again, numbers and names that would be lost."""
+    content = "\n".join(
+        [
+            '{"text": "a", "label": "x", "more": ' + "[" * 150 + "]" * 150 + "}",
+            '{"text": "a", "label": "x", "more": ' + '{"a":' * 900 + "1" + "}" * 900 + "}",
+            '{"text": "a", "label": "x", "text": "b"}',
+            '{"text": "a", "label": "x", "more": {"n": 1, "n": 2}}',
+            '{"text": "a", "label": 1' + "0" * 5000 + "}",
+            '"' + "[" * 200 + '"',
+            '{"text": "a", "label": Infinity}',
+            '{"text": "a", "label": NaN}',
+            '{"text": "a", "label": "x", "more": ' + "[" * 90 + "]" * 90 + "}",
+        ]
+    )
+    reader = read_documents(write(tmp_path / "a.jsonl", content), on_bad_row="skip")
+    assert [document.label for document in reader] == ["x"]
+    assert [(row.line, row.reason.split(":")[0]) for row in reader.skipped] == [
+        (1, "nested more than 100 levels deep"),
+        (2, "nested more than 100 levels deep"),
+        (3, "the name 'text' stands twice in one object"),
+        (4, "the name 'n' stands twice in one object"),
+        (5, "not JSON"),
+        (6, "not a JSON object but a str"),
+        (7, "a label must be a text or a whole number, not float inf"),
+        (8, "the label is missing"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "time", [10**400, float("inf"), "1e999"], ids=["whole", "infinite", "written"]
+)
+def test_a_time_that_is_no_time_is_a_bad_row(time):
+    rows = [{"text": "a", "label": "x", "day": time}, {"text": "a", "label": "x", "day": 1}]
+    reader = read_rows(rows, Columns(time="day"), on_bad_row="skip")
+    assert len(list(reader)) == 1 and reader.skipped[0].reason.endswith(
+        "use a number or a date 2024-01-31"
+    )
+
+
 def test_a_json_list_is_an_error_that_says_what_to_do(tmp_path):
     with pytest.raises(DataError, match="one JSON list; write one object a line instead"):
         list(read_documents(write(tmp_path / "a.json", '[{"text": "a"}]')))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import math
 import operator
@@ -42,13 +43,15 @@ def time_number(value: object) -> float:
     """Return a number that grows with time, for a number, a date or a date in ISO form."""
     if isinstance(value, str):
         value = _parsed_time(value.strip())
-    if isinstance(value, datetime.datetime):
-        zoned = value if value.tzinfo else value.replace(tzinfo=datetime.UTC)
-        return zoned.timestamp()
-    if isinstance(value, datetime.date):
-        return (value - datetime.date(1970, 1, 1)).total_seconds()
-    if isinstance(value, int | float) and math.isfinite(value):
-        return float(value)
+    # A whole number may be beyond any float, and a date beyond what its zone can be taken from.
+    with contextlib.suppress(OverflowError):
+        if isinstance(value, datetime.datetime):
+            zoned = value if value.tzinfo else value.replace(tzinfo=datetime.UTC)
+            return zoned.timestamp()
+        if isinstance(value, datetime.date):
+            return (value - datetime.date(1970, 1, 1)).total_seconds()
+        if isinstance(value, int | float) and math.isfinite(value):
+            return float(value)
     raise RowError(
         "missing value", f"{shown_value(value)} is no time; use a number or a date 2024-01-31"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 
 from ..errors import DataError
@@ -11,6 +12,8 @@ from .columns import Columns, Found, Ignored, Row
 from .lines import Source
 
 __all__ = ["json_rows"]
+
+_DEEPEST = 100
 
 
 def json_rows(lines: Source, columns: Columns) -> Iterator[Found]:
@@ -31,13 +34,46 @@ def json_rows(lines: Source, columns: Columns) -> Iterator[Found]:
 
 def _row(file: str, number: int, text: str) -> Row | BadRow:
     try:
-        value = json.loads(text)
+        value = json.loads(text, object_pairs_hook=_unique)
+        deep = text.count("[") + text.count("{") > _DEEPEST and _is_deep(value)
+    except _Doubled as name:
+        reason = f"the name {name.args[0]!r} stands twice in one object"
+        return BadRow(file, number, "broken JSON", reason)
     except ValueError as problem:
         return BadRow(file, number, "broken JSON", f"not JSON: {problem}")
     except RecursionError:
-        return BadRow(file, number, "broken JSON", "not JSON for us: nested too deeply")
+        deep = True
+    if deep:
+        reason = f"nested more than {_DEEPEST} levels deep"
+        return BadRow(file, number, "broken JSON", reason)
     if not isinstance(value, dict):
         return BadRow(
             file, number, "broken JSON", f"not a JSON object but a {type(value).__name__}"
         )
     return Row(number, value)
+
+
+class _Doubled(Exception):
+    """A name that an object has twice, so that one of the values would be lost."""
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        raise _Doubled(Counter(name for name, _ in pairs).most_common(1)[0][0])
+    return values
+
+
+def _is_deep(value: object) -> bool:
+    """Whether a value has more levels than we promise to carry through and write again."""
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(_DEEPEST + 1):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, dict | list)
+        ]
+        if not level:
+            return False
+    return True
