@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from regard.records.explanation import Decision
+from regard.records.weights import Weights
 from regard.views.ansi import Terminal, printable
 from regard.views.terminal import render
 
@@ -129,6 +130,22 @@ def test_bars_follow_the_weights(explain):
     values = made.decisions[0].level("sentence").values
     assert len(lines) == len(values)
     assert lengths.index(max(lengths)) == values.index(max(values))
+
+
+@pytest.mark.parametrize("amounts", [(0.9999, 0.0001), (0.5, 0.5)])
+def test_a_number_of_any_width_leaves_the_bars_in_one_column(explain, amounts):
+    """ ">99.9 %" is wider than what the column was made for."""
+    made = explain("First. Second.")
+    words, sentences = made.decisions[0].weights
+    decision = replace(made.decisions[0], weights=(words, replace(sentences, values=amounts)))
+    lines = plain(render(replace(made, decisions=(decision,)), Terminal(80))).split("\n")
+    texts = [line for line in lines if "First." in line or "Second." in line]
+    assert len({line.index("First." if "First." in line else "Second.") for line in texts}) == 1
+    scores = Weights.from_scores("sentence", sentences.pieces, (123.456, -1.0), unit="log-odds")
+    decision = replace(decision, weights=(words, scores))
+    lines = plain(render(replace(made, decisions=(decision,)), Terminal(80))).split("\n")
+    assert [line[:9] for line in lines if "%" not in line and " █" in line] == ["+123.456 "]
+    assert any(line.startswith("  -1.000 ▏") for line in lines)
 
 
 def test_probabilities_and_truth_are_said(explain):

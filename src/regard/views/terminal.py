@@ -23,7 +23,7 @@ Style = Callable[[str], str]
 
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _BAR = 5
-_GUTTER = 13  # "99.9 % █████ "
+_NUMBER = 6  # cells of a weight such as "99.9 %"; a longer one widens the column for all
 _SHOWN_LABELS = 8
 
 
@@ -76,26 +76,42 @@ def _probabilities(explanation: Explanation, terminal: Terminal) -> list[str]:
 def _text(explanation: Explanation, decision: Decision, terminal: Terminal) -> list[str]:
     sentences = decision.level("sentence")
     ink = _Ink(decision, terminal)
-    gutter = _GUTTER if sentences is not None else 0
-    width = max(10, terminal.width - gutter)
+    gutter = _Gutter(sentences, terminal) if sentences is not None else None
+    room = gutter.width if gutter else 0
+    width = max(10, terminal.width - room)
     found: list[str] = []
     for passage in passages(explanation, decision):
         lines = _wrapped(map(ink.styled, passage.stretches), width)
-        bar = _sentence_bar(sentences, passage.sentence, terminal) if gutter else ""
+        bar = gutter.bar(passage.sentence) if gutter else ""
         for line in lines or [""]:
             found.append((bar + line).rstrip(" "))
-            bar = " " * gutter
+            bar = " " * room
     return found
 
 
-def _sentence_bar(sentences: Weights | None, place: int | None, terminal: Terminal) -> str:
-    if sentences is None or place is None:
-        return terminal.dim("not read".rjust(_GUTTER - 1)) + " "
-    value = sentences.amounts[place]
-    scale = Scale.of_sentences(sentences)
-    hue = terminal.theme.against if value < 0 else terminal.theme.sentence
-    bar = _bar(scale.length(value), _BAR)
-    return f"{scale.text(value):>6} {terminal.coloured(bar, hue)} "
+class _Gutter:
+    """The column beside the text: a number and a bar for each sentence, all equally wide."""
+
+    def __init__(self, sentences: Weights, terminal: Terminal) -> None:
+        self._terminal = terminal
+        self._amounts = sentences.amounts
+        self._scale = Scale.of_sentences(sentences)
+        self._number = max([_NUMBER, *(len(self._scale.text(one)) for one in self._amounts)])
+
+    @property
+    def width(self) -> int:
+        """How many cells it takes: the number, the bar, and a space behind each."""
+        return self._number + 1 + _BAR + 1
+
+    def bar(self, place: int | None) -> str:
+        """What stands beside the first line of a sentence, or of a part that was not read."""
+        if place is None:
+            return self._terminal.dim("not read".rjust(self.width - 1)) + " "
+        value = self._amounts[place]
+        theme = self._terminal.theme
+        hue = theme.against if value < 0 else theme.sentence
+        bar = self._terminal.coloured(_bar(self._scale.length(value), _BAR), hue)
+        return f"{self._scale.text(value):>{self._number}} {bar} "
 
 
 class _Ink:
