@@ -8,6 +8,7 @@ import random
 import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -72,6 +73,25 @@ def explain() -> Explain:
             unknown=tuple(span for span in spans if text[span[0] : span[1]] in unknown),
             unread=((stop, len(text)),) if stop < len(text) else (),
         )
+
+    return made
+
+
+@pytest.fixture(scope="session")
+def scored(explain: Explain) -> Explain:
+    """Explain a text by scores with a sign, the very strongest of which speaks against it."""
+
+    def made(text: str, *, seed: int = 0, **options: object) -> Explanation:
+        shares = explain(text, seed=seed, flat=True, **options)
+        words, sentences = shares.decisions[0].weights
+        draw = random.Random(seed)
+        scores = [draw.uniform(-0.1, 0.1) for _ in words.pieces]
+        for place, score in zip(range(len(scores)), (-0.9, 0.3), strict=False):
+            scores[place] = score
+        signed = Weights.from_scores("word", words.pieces, scores, unit="probability")
+        spans = [(start, end) for start, end in sentences.pieces]
+        weights = (signed, summed_by(signed, spans))
+        return replace(shares, decisions=(replace(shares.decisions[0], weights=weights),))
 
     return made
 

@@ -35,6 +35,11 @@ def test_words_and_sentences_are_shaded(explain):
     assert amount(image, LIGHT.word) > 500
 
 
+def test_what_speaks_against_the_label_has_its_own_colour(explain, scored):
+    assert amount(picture(scored(REVIEW)), LIGHT.against) > 500
+    assert amount(picture(explain(REVIEW)), LIGHT.against) == 0
+
+
 def test_the_ending_says_the_format(explain, tmp_path):
     beginnings = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
     for kind, beginning in beginnings.items():

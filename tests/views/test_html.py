@@ -125,6 +125,19 @@ def test_the_heaviest_word_is_strongest_and_says_its_weight(explain):
     assert "of its sentence" in found[2]
 
 
+def test_what_speaks_against_the_label_has_its_own_list_and_colour(explain, scored):
+    html = fragment(scored(REVIEW))
+    lists = re.findall(
+        r'<p class="rg-caption">([^<]*)</p><ol class="rg-bars rg-words">(.*?)</ol>', html
+    )
+    assert [title for title, _ in lists] == ["Heaviest words", "Speaks against it"]
+    assert "rg-minus" not in lists[0][1] and ">-0." not in lists[0][1]
+    assert lists[1][1].count("<li>") == lists[1][1].count("class=rg-minus") > 0
+    assert '<span class="rg-key rg-minus"></span>speaks against it' in html
+    assert re.search(r'<mark class="x10 rg-minus', html)
+    assert "gainst" not in fragment(explain(REVIEW))
+
+
 def test_a_quiet_word_has_no_markup_of_its_own(explain):
     text = " ".join(["quiet"] * 5_000 + ["loud"])
     made = explain(text, flat=True)

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from pages import Page
 from regard.records.explanation import Decision
+from regard.records.weights import Weights
 from regard.views.html import fragment, render
-from regard.views.lines import LONG, _runs, deciding
+from regard.views.lines import LONG, _runs, deciding, opposing
 
 LONG_TEXT = " ".join(f"This is sentence {n} of a report." for n in range(200))
 
@@ -50,6 +51,24 @@ def test_the_deciding_sentences_are_linked_the_heaviest_first(explain):
     assert [link.rpartition("-")[2] for link in links] == ["51", "151"]
     for link in links:
         assert f'<div class="rg-line rg-loud" id="{link}" tabindex="-1"' in html
+
+
+def test_sentences_against_the_label_are_linked_apart(scored):
+    made = scored(LONG_TEXT)
+    words, sentences = made.decisions[0].weights
+    values = [0.001] * 200
+    values[50], values[120], values[150] = 0.3, -0.9, 0.2
+    scores = Weights.from_scores("sentence", sentences.pieces, values, unit="probability")
+    decision = replace(made.decisions[0], weights=(words, scores))
+    assert deciding(decision) == [50, 150] and opposing(decision) == [120]
+    html = fragment(replace(made, decisions=(decision,)))
+    linked = re.search(
+        r"<span>Deciding sentences</span>(.*?)<span>Speaks against it</span>(.*?)<span class",
+        html,
+        re.DOTALL,
+    )
+    assert "51<small>" in linked[1] and "121<small>" not in linked[1]
+    assert re.search(r"<a class=rg-minus [^>]*>121<small>", linked[2])
 
 
 def test_the_strip_has_a_cell_a_sentence_and_at_most_four_hundred(explain):

@@ -6,7 +6,7 @@ import pytest
 
 from regard.records.explanation import Decision
 from regard.records.weights import Weights
-from regard.views.summary import groups, heavy_words, is_right, spread
+from regard.views.summary import groups, heavy_words, is_right, opposing_words, spread
 
 
 def test_a_word_is_listed_once_where_it_counts_most(explain):
@@ -18,6 +18,17 @@ def test_a_word_is_listed_once_where_it_counts_most(explain):
     assert word.weight == max(weights.values[0], weights.values[3])
     assert [word.weight for word in found] == sorted((word.weight for word in found), reverse=True)
     assert heavy_words(made, made.decisions[0], count=2) == found[:2]
+
+
+def test_words_against_the_label_have_a_list_of_their_own(explain, scored):
+    made = scored("Dull film, a brilliant end. Nobody left, Dull or not.")
+    (decision,) = made.decisions
+    speaking, opposing = heavy_words(made, decision), opposing_words(made, decision)
+    assert opposing[0].text == "Dull" and opposing[0].weight == -0.9
+    assert all(word.weight > 0 for word in speaking) and all(word.weight < 0 for word in opposing)
+    assert [word.weight for word in opposing] == sorted(word.weight for word in opposing)
+    attention = explain("Dull film.")
+    assert opposing_words(attention, attention.decisions[0]) == []
 
 
 def test_even_weights_are_said_to_be_even():

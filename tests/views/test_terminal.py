@@ -148,6 +148,27 @@ def test_a_number_of_any_width_leaves_the_bars_in_one_column(explain, amounts):
     assert any(line.startswith("  -1.000 ▏") for line in lines)
 
 
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_what_speaks_against_the_label_is_listed_and_marked_apart(scored, depth):
+    drawn = render(scored(REVIEW), Terminal(200, depth))
+    (heaviest,) = [line for line in drawn.split("\n") if line.startswith("Heaviest words")]
+    (against,) = [line for line in drawn.split("\n") if line.startswith("Speaks against it")]
+    assert "-0." not in heaviest and "+" not in against
+    assert against.startswith("Speaks against it: I\u00a0-0.900")
+    marked = {
+        "none": "~I~",
+        "bold": "\x1b[3;7mI\x1b",
+        "truecolor": "48;2;150;140;240;",  # the colour of what speaks against
+        "256": "48;5;",
+    }
+    assert marked[depth] in drawn
+    assert "What speaks against positive is" in plain(drawn)
+
+
+def test_nothing_is_said_of_what_speaks_against_where_no_sign_is_known(explain):
+    assert "gainst" not in plain(render(explain(REVIEW), Terminal(200)))
+
+
 def test_probabilities_and_truth_are_said(explain):
     labels = [f"topic {number}" for number in range(20)]
     made = replace(explain("One word.", labels=labels), true_labels=("topic 1",))

@@ -52,13 +52,16 @@ class Terminal:
         return self._wrapped(text, "2")
 
     def word(self, text: str, level: int, *, against: bool = False, unknown: bool = False) -> str:
-        """A word shaded by its level; without colours bold, without anything between asterisks."""
+        """A word shaded by its level; without colours bold, without anything between asterisks.
+
+        One that speaks against the label has another colour, italics, or tildes.
+        """
         if self.depth == "none":
-            text = text + "°" * unknown
-            return f"*{text}*" if level >= 3 else text
+            text, mark = text + "°" * unknown, "~" if against else "*"
+            return f"{mark}{text}{mark}" if level >= 3 else text
         codes = ["4"] * unknown
         if self.depth == "bold":
-            codes += ["1"] * (level >= 3) + ["7"] * (level >= 7)
+            codes += ["3" if against else "1"] * (level >= 3) + ["7"] * (level >= 7)
         elif level:
             shade = self.theme.shade(level, against=against)
             codes += [self._code(48, shade), self._code(38, self.theme.ink_on(shade))]

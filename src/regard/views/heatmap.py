@@ -17,7 +17,8 @@ from .wrapping import Styled, broken
 
 __all__ = ["render", "write"]
 
-# A picture is to be seen at a glance: of a longer text the heaviest sentences are drawn.
+# A picture is to be seen at a glance: of a longer text those sentences are drawn that count most,
+# for the label or against it.
 _MOST_LINES = 60
 
 
@@ -43,7 +44,7 @@ def _everything(explanation: Explanation, decision: Decision) -> str:
 
 
 def _blocks(explanation: Explanation, decision: Decision, style: Type) -> list[Block]:
-    weights = decision.importance() or decision.level("word")
+    weights = decision.words
     sentences = decision.level("sentence")
     scale = Scale.of(weights)
     values = weights.amounts if weights is not None else ()

@@ -16,7 +16,7 @@ from .receipts import panel
 from .scale import chance
 from .sections import asset
 from .shadings import HOP_KEY, KEYS, hop_count
-from .summary import groups, heavy_words, is_right, method_name, notes, question, told
+from .summary import groups, is_right, method_name, notes, question, told
 
 __all__ = ["fragment", "notebook", "render", "scripts_for", "styles", "styles_for"]
 
@@ -112,8 +112,7 @@ def _variables(theme: Theme) -> str:
 
 def _article(explanation: Explanation, decisions: Sequence[Decision]) -> str:
     decision = decisions[0]
-    heavy = heavy_words(explanation, decision)
-    facts = probability_bars(explanation, decisions) + word_bars(heavy, decision)
+    facts = probability_bars(explanation, decisions) + word_bars(explanation, decision)
     remarks = " ".join(notes(explanation, decision))
     return (
         '<article class="regard">'

@@ -13,7 +13,7 @@ from .passages import Passage, Stretch, is_right_to_left, passages
 from .scale import Scale, percent
 from .shadings import hop_count, shadings
 
-__all__ = ["LONG", "QUIET", "anchor", "deciding", "is_long", "text"]
+__all__ = ["LONG", "QUIET", "anchor", "deciding", "is_long", "opposing", "text"]
 
 LONG = 40
 """From so many sentences on a text gets an overview, and its quiet parts are folded."""
@@ -31,12 +31,20 @@ def is_long(decision: Decision) -> bool:
 
 
 def deciding(decision: Decision) -> list[int]:
-    """The places of the few sentences that count most, the heaviest first; quiet ones are none."""
+    """The places of the few sentences that speak most for the label; quiet ones are none."""
     sentences = decision.level("sentence")
+    return [] if sentences is None else _loud(sentences, sentences.heaviest(_DECIDING))
+
+
+def opposing(decision: Decision) -> list[int]:
+    """The places of the few sentences that speak most against the label; quiet ones are none."""
+    sentences = decision.level("sentence")
+    return [] if sentences is None else _loud(sentences, sentences.opposing(_DECIDING))
+
+
+def _loud(sentences: Weights, places: Sequence[int]) -> list[int]:
     scale = Scale.of_sentences(sentences)
-    amounts = () if sentences is None else sentences.amounts
-    order = sorted(range(len(amounts)), key=lambda place: -abs(amounts[place]))
-    return [place for place in order[:_DECIDING] if scale.length(amounts[place]) >= QUIET]
+    return [place for place in places if scale.length(sentences.amounts[place]) >= QUIET]
 
 
 def anchor(explanation: Explanation, decision: Decision) -> str:
@@ -74,7 +82,8 @@ class _Writer:
         self._sentences = decision.level("sentence")
         self._scale = Scale.of_sentences(self._sentences)
         self._hops = _hop_bars(self._sentences)
-        self._loud = set(deciding(decision)) if is_long(decision) else set()
+        loud = {*deciding(decision), *opposing(decision)}
+        self._loud = loud if is_long(decision) else set()
         self._anchor = anchor(explanation, decision) if is_long(decision) else ""
 
     def line(self, passage: Passage) -> str:

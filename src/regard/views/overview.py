@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..records.explanation import Decision, Explanation
 from ..records.weights import Weights
-from .lines import anchor, deciding, is_long
+from .lines import anchor, deciding, is_long, opposing
 from .page import escaped
 from .scale import Scale
 
@@ -25,14 +25,13 @@ def overview(explanation: Explanation, decision: Decision) -> str:
     name = anchor(explanation, decision)
     scale = Scale.of_sentences(sentences)
     cells = "".join(_cell(cell, name, scale) for cell in _cells(explanation, sentences))
-    links = " ".join(
-        f'<a href="#{name}-{place + 1}">{place + 1:,}'
-        f"<small>{escaped(scale.text(sentences.amounts[place]))}</small></a>"
-        for place in deciding(decision)
+    lists = {"Deciding sentences": deciding(decision), "Speaks against it": opposing(decision)}
+    found = " ".join(
+        f"<span>{title}</span> {_links(places, name, sentences)}"
+        for title, places in lists.items()
+        if places
     )
-    found = (
-        f"<span>Deciding sentences</span> {links}" if links else "<span>Nothing stands out</span>"
-    )
+    found = found or "<span>Nothing stands out</span>"
     return (
         '<nav class="rg-overview" aria-label="Overview of the text">'
         f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" preserveAspectRatio="none" aria-hidden="true">'
@@ -41,9 +40,18 @@ def overview(explanation: Explanation, decision: Decision) -> str:
     )
 
 
+def _links(places: Sequence[int], name: str, sentences: Weights) -> str:
+    scale = Scale.of_sentences(sentences)
+    return " ".join(
+        f'<a{" class=rg-minus" * (sentences.amounts[place] < 0)} href="#{name}-{place + 1}">'
+        f"{place + 1:,}<small>{escaped(scale.text(sentences.amounts[place]))}</small></a>"
+        for place in places
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class _Cell:
-    """A stretch of the text, and the heaviest sentence in it."""
+    """A stretch of the text, and the sentence in it that counts most, for or against the label."""
 
     start: float  # from 0 to 1
     end: float

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from ..records.explanation import ClassName, Decision, Explanation
 from .lines import is_long
 from .page import escaped
-from .scale import LEGEND_LEVELS, Scale, chance
+from .scale import Scale, chance
 from .shadings import KEYS, hop_count, shadings, unit_of
-from .summary import Heavy
+from .summary import Heavy, heavy_words, opposing_words
 
 __all__ = ["index", "legend", "probability_bars", "switches", "word_bars"]
 
@@ -48,13 +48,21 @@ def probability_bars(explanation: Explanation, decisions: Sequence[Decision]) ->
     return f'<section><p class="rg-caption">Probability of each label</p>{shown}</section>'
 
 
-def word_bars(words: Sequence[Heavy], decision: Decision) -> str:
-    """The heaviest words as bars."""
-    weights = decision.importance() or decision.level("word")
-    if not words or weights is None:
+def word_bars(explanation: Explanation, decision: Decision) -> str:
+    """The words that speak most for the label as bars, and those that speak against it."""
+    lists = {
+        "Heaviest words": heavy_words(explanation, decision),
+        "Speaks against it": opposing_words(explanation, decision),
+    }
+    scale = Scale.of(decision.words)
+    # One length for both, so that a small objection looks small.
+    longest = max((abs(word.weight) for words in lists.values() for word in words), default=1.0)
+    return "".join(_word_list(title, lists[title], scale, longest) for title in lists)
+
+
+def _word_list(title: str, words: Sequence[Heavy], scale: Scale, longest: float) -> str:
+    if not words:
         return ""
-    scale = Scale.of(weights)
-    longest = max(abs(word.weight) for word in words) or 1.0
     rows = "".join(
         f'<li><span class="rg-name"><bdi>{escaped(word.text)}</bdi></span>'
         f'<span class="rg-track"><i{" class=rg-minus" * (word.weight < 0)}'
@@ -63,7 +71,7 @@ def word_bars(words: Sequence[Heavy], decision: Decision) -> str:
         for word in words
     )
     return (
-        '<section><p class="rg-caption">Heaviest words</p>'
+        f'<section><p class="rg-caption">{title}</p>'
         f'<ol class="rg-bars rg-words">{rows}</ol></section>'
     )
 
@@ -103,6 +111,8 @@ def legend(explanation: Explanation, decision: Decision) -> str:
     if decision.level("sentence") is not None:
         said = unit_of(decision.level("sentence"))
         parts.append(f'<span><span class="rg-key"></span>sentence, {escaped(said)}</span>')
+    if any(weights.opposing(1) for weights in decision.weights):
+        parts.append('<span><span class="rg-key rg-minus"></span>speaks against it</span>')
     if explanation.unknown:
         parts.append("<span><u>word</u> not in the vocabulary</span>")
     if explanation.unread:
@@ -136,12 +146,9 @@ def _switch(title: str, name: str, choices: dict[str, str], *, chosen: bool = Tr
 
 
 def _swatches(scale: Scale) -> str:
-    shown = [(level, 1) for level in LEGEND_LEVELS]
-    if scale.signed:
-        shown = [(level, -1) for level in LEGEND_LEVELS[:2:-1]] + shown[1:]
     swatches = "".join(
         f'<span class="rg-swatch x{level}{" rg-minus" * (sign < 0)}">'
         f"{escaped(scale.text(sign * scale.value_at(level)))}</span>"
-        for level, sign in shown
+        for level, sign in scale.swatches()
     )
     return f'<span class="rg-swatches">{swatches}</span>'

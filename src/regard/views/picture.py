@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..records.explanation import Decision, Explanation
 from .colours import Colour, Theme
 from .glyphs import Type
-from .scale import LEGEND_LEVELS, Scale, chance
+from .scale import Scale, chance
 from .shadings import unit_of
 from .summary import told
 from .wrapping import Styled
@@ -93,13 +93,13 @@ class Picture:
     def _legend(self, explanation: Explanation, decision: Decision) -> None:
         self._top += _FOOT - _LINE
         place = _MARGIN
-        weights = decision.importance() or decision.level("word")
+        weights = decision.words
         if weights is not None:
             scale = Scale.of(weights)
-            for level in LEGEND_LEVELS:
-                said = scale.text(scale.value_at(level))
+            for level, sign in scale.swatches():
+                said = scale.text(sign * scale.value_at(level))
                 size = self._style.width(said, small=True)
-                shade = self._theme.shade(level)
+                shade = self._theme.shade(level, against=sign < 0)
                 self._box(place, self._top + 2, (size + 8, _LINE - 4), shade)
                 self._write(said, place + 4, self._theme.ink_on(shade), small=True)
                 place += size + 9

@@ -68,6 +68,11 @@ class Scale:
         low, high = self.quiet**self.power, self.full**self.power
         return (low + (high - low) * level / LEVELS) ** (1 / self.power)
 
+    def swatches(self) -> list[tuple[int, int]]:
+        """The shades that a legend shows, a level and a sign each, from against to for."""
+        shown = [(level, 1) for level in LEGEND_LEVELS]
+        return [(level, -1) for level in LEGEND_LEVELS[:2:-1]] + shown[1:] if self.signed else shown
+
     def text(self, value: float) -> str:
         """The weight as it is written for people."""
         if not self.signed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..records.explanation import Decision, Explanation
@@ -17,6 +18,7 @@ __all__ = [
     "is_right",
     "method_name",
     "notes",
+    "opposing_words",
     "question",
     "spread",
     "told",
@@ -25,7 +27,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Heavy:
-    """A word that counts, where it counts most."""
+    """A word that counts, for the label or against it, where it counts most."""
 
     text: str
     weight: float
@@ -45,17 +47,26 @@ def groups(explanation: Explanation) -> list[list[Decision]]:
 
 
 def heavy_words(explanation: Explanation, decision: Decision, count: int = 6) -> list[Heavy]:
-    """The words that count most, each once, capitals aside; sums would put "the" before all."""
-    weights = decision.importance() or decision.level("word")
-    if weights is None:
-        return []
-    amounts = weights.amounts
-    order = sorted(range(len(weights)), key=lambda place: -abs(amounts[place]))
+    """The words that speak most for the label, each once."""
+    weights = decision.words
+    return [] if weights is None else _once(explanation, weights, weights.heaviest(), count)
+
+
+def opposing_words(explanation: Explanation, decision: Decision, count: int = 6) -> list[Heavy]:
+    """The words that speak most against the label, each once; none where no sign is known."""
+    weights = decision.words
+    return [] if weights is None else _once(explanation, weights, weights.opposing(), count)
+
+
+def _once(
+    explanation: Explanation, weights: Weights, places: Sequence[int], count: int
+) -> list[Heavy]:
+    """Each word where it comes first, capitals aside; sums would put "the" before all."""
     found: dict[str, Heavy] = {}
-    for place in order:
+    for place in places:
         start, end = weights.pieces[place]
         text = explanation.source[start:end]
-        found.setdefault(text.lower(), Heavy(text, amounts[place]))
+        found.setdefault(text.lower(), Heavy(text, weights.amounts[place]))
         if len(found) == count:
             break
     return list(found.values())

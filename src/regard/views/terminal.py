@@ -13,7 +13,16 @@ from .ansi import Terminal, printable
 from .passages import Stretch, passages
 from .receipts import meaning, spoken
 from .scale import Scale, chance
-from .summary import groups, heavy_words, is_right, method_name, notes, question, told
+from .summary import (
+    groups,
+    heavy_words,
+    is_right,
+    method_name,
+    notes,
+    opposing_words,
+    question,
+    told,
+)
 from .wrapping import Styled, broken
 
 __all__ = ["Terminal", "render"]
@@ -119,7 +128,7 @@ class _Ink:
 
     def __init__(self, decision: Decision, terminal: Terminal) -> None:
         self._terminal = terminal
-        self._weights = decision.importance() or decision.level("word")
+        self._weights = decision.words
         self._scale = Scale.of(self._weights)
 
     def styled(self, stretch: Stretch) -> Styled[Style]:
@@ -142,24 +151,33 @@ class _Ink:
 
 
 def _heaviest(explanation: Explanation, decision: Decision, terminal: Terminal) -> list[str]:
-    weights = decision.importance() or decision.level("word")
+    """The words for the label and those against it, a list each."""
+    weights = decision.words
     if weights is None or not len(weights):
         return []
     scale = Scale.of(weights)
-    parts = [
-        f"{_line(word.text)} {scale.text(word.weight)}"
-        for word in heavy_words(explanation, decision)
-    ]
-    parts = [part.replace(" ", "\u00a0") for part in parts]  # a word stays beside its weight
-    return _wrapped([Styled("Heaviest words: " + ", ".join(parts), str)], terminal.width)
+    found: list[str] = []
+    for name, words in (
+        ("Heaviest words", heavy_words(explanation, decision)),
+        ("Speaks against it", opposing_words(explanation, decision)),
+    ):
+        parts = [f"{_line(word.text)} {scale.text(word.weight)}" for word in words]
+        parts = [part.replace(" ", "\u00a0") for part in parts]  # a word stays beside its weight
+        if parts:
+            found += _wrapped([Styled(f"{name}: {', '.join(parts)}", str)], terminal.width)
+    return found
 
 
 def _remarks(explanation: Explanation, decision: Decision, terminal: Terminal) -> list[str]:
     """How to read the picture, in so many words."""
     marks = {"truecolor": "shaded", "256": "shaded", "bold": "bold", "none": "*starred*"}
+    opposed = {"bold": "in italics", "none": "~so~"}
     said = notes(explanation, decision)
     if decision.level("word") is not None:
         said.append(f"Words that count are {marks[terminal.depth]}.")
+    if any(weights.opposing(1) for weights in decision.weights):
+        sign = opposed.get(terminal.depth, "in violet")
+        said.append(f"What speaks against {_line(decision.label)} is {sign}.")
     if decision.level("sentence") is not None:
         said.append("Bars are the weights of sentences.")
     if explanation.unknown:

@@ -28,7 +28,7 @@ const inView = () => {
   );
 };
 const heaviest = () => {
-  const link = inView()?.querySelector(".rg-overview p a");
+  const link = inView()?.querySelector(".rg-overview p a:not(.rg-minus)");
   return link && document.getElementById(link.hash.slice(1));
 };
 const turn = () => {
