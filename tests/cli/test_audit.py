@@ -40,7 +40,7 @@ def test_numbers_are_printed_beside_their_baselines(shell, project):
 
 
 def test_the_report_is_a_page_and_other_models_are_compared(shell, project, tmp_path):
-    page = tmp_path / "deep" / "audit.html"
+    page = tmp_path / "audit.html"
     arguments = ["--models", project.model, "--uniform", project.model, "--out", page, "--quiet"]
     quick = ["--limit", "20", "--method", "attention"]  # so many have sentences enough to plant
     ran = shell("audit", project.model, project.test, *COLUMNS, *quick, *arguments)

@@ -25,7 +25,7 @@ def test_a_model_against_itself_is_no_change_and_exit_code_zero(shell, project):
 
 
 def test_changes_are_listed_and_the_exit_code_is_three(shell, project, turned, tmp_path):
-    page = tmp_path / "deep" / "diff.html"
+    page = tmp_path / "diff.html"
     ran = shell("diff", project.model, turned, project.test, *COLUMNS, "--out", page, "--json")
     found = Difference.from_json(ran.out)
     assert ran.code == 3 and f"written to {page}" in ran.err

@@ -7,7 +7,7 @@ import pytest
 
 from cli_files import COLUMNS, rows, write_csv
 from regard import Evaluation
-from regard.cli.reports import write_report
+from regard.cli.output import write_report
 from regard.errors import ConfigError
 from regard.views.report import render
 
@@ -36,7 +36,7 @@ def test_quiet_still_prints_what_was_asked_for(shell, project):
 
 
 def test_the_report_is_one_page_or_json(shell, project, tmp_path):
-    page, data = tmp_path / "deep" / "report.html", tmp_path / "report.json"
+    page, data = tmp_path / "report.html", tmp_path / "report.json"
     ran = shell("evaluate", project.model, project.test, *COLUMNS, "--out", page)
     assert ran.code == 0 and f"report written to {page}" in ran.err
     text = page.read_text(encoding="utf-8")

@@ -39,7 +39,7 @@ def test_any_text_can_be_shown(shell, model, text):
 )
 def test_it_is_written_where_asked(shell, model, tmp_path, suffix, start):
     """004-05: exported as a page and as a picture."""
-    out = tmp_path / "deep" / f"looked.{suffix}"
+    out = tmp_path / f"looked.{suffix}"
     ran = shell("explain", model, "--text", TEXT, "--out", out)
     assert f"written to {out}" in ran.err and out.read_bytes().startswith(start)
 

@@ -14,7 +14,7 @@ def test_the_terminal_shows_every_part(shell, project):
 
 
 def test_json_and_page_hold_the_same(shell, project, tmp_path):
-    page = tmp_path / "deep" / "look.html"
+    page = tmp_path / "look.html"
     ran = shell("look", project.model, project.test, *COLUMNS, "--json", "--out", page)
     found = Look.from_json(ran.out)
     assert ran.code == 0 and f"written to {page}" in ran.err

@@ -1,5 +1,11 @@
 """What commands write: whole or not at all, and never over what is needed."""
 
+import csv
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from cli_files import COLUMNS
@@ -26,3 +32,106 @@ def test_a_full_disk_leaves_the_report_before(shell, project, tmp_path, command,
     assert ran.error.startswith(f"{out}: ")
     assert out.read_text() == "the report before"
     assert [entry.name for entry in tmp_path.iterdir()] == [out.name]
+
+
+@pytest.fixture
+def own(project, tmp_path):
+    """A model and data of a test's own, which it may try to spoil."""
+    model, test = tmp_path / "model", tmp_path / "test.json"
+    shutil.copytree(project.model, model)
+    with project.test.open(newline="", encoding="utf-8") as file:
+        lines = [json.dumps(row) + "\n" for row in csv.DictReader(file)]
+    test.write_text("".join(lines))
+    return replace(project, folder=tmp_path, model=model, test=test)
+
+
+def state(folder):
+    return {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+EVERY = {
+    **COMMANDS,
+    "explain": lambda p: ["explain", p.model, p.test, "--text-column", "review"],
+    "predict": lambda p: ["predict", p.model, p.test, "--text-column", "review"],
+}
+
+
+@pytest.mark.parametrize("command", EVERY)
+@pytest.mark.parametrize("name", ["model/config.json", "model/report.json", "model/deep/a.json"])
+def test_nothing_is_written_into_a_saved_model(shell, own, command, name):
+    (own.model / "deep").mkdir()
+    before = state(own.folder)
+    out = own.folder / (name.replace(".json", ".jsonl") if command == "predict" else name)
+    error = shell(*EVERY[command](own), "--out", out).error
+    assert error == f"{out} lies in the saved model {own.model}; write elsewhere"
+    link = own.folder / f"link{out.suffix}"
+    link.symlink_to(out)
+    assert "lies in the saved model" in shell(*EVERY[command](own), "--out", link).error
+    link.unlink()
+    assert state(own.folder) == before
+
+
+@pytest.mark.parametrize("command", EVERY)
+def test_what_is_read_is_not_written_over(shell, own, command):
+    if command == "predict":
+        own = replace(own, test=own.test.rename(own.test.with_suffix(".jsonl")))
+    before = state(own.folder)
+    hard, soft = own.test.with_stem("hard"), own.test.with_stem("soft")
+    hard.hardlink_to(own.test)
+    soft.symlink_to(own.test)
+    odd = own.test.parent / "model" / ".." / own.test.name
+    for out in (own.test, hard, soft, odd):
+        error = shell(*EVERY[command](own), "--out", out, "--quiet").error
+        assert error == f"{out} is what is read from {own.test}; write to another file"
+    hard.unlink()
+    soft.unlink()
+    assert state(own.folder) == before
+
+
+def test_a_bad_row_does_not_cost_the_input(shell, own):
+    data = own.folder / "in.csv"
+    data.write_text("text\ngreat\na,b\n")
+    error = shell("predict", own.model, data, "--out", data, "--on-bad-row", "skip").error
+    assert "write to another file" in error and data.read_text() == "text\ngreat\na,b\n"
+
+
+@pytest.mark.parametrize("command", EVERY)
+def test_where_nothing_can_be_written_is_said_before_any_work(shell, project, tmp_path, command):
+    """But for what kind of model it is, nothing is looked at: there is none."""
+    (tmp_path / "file").touch()
+    (tmp_path / "folder.jsonl").mkdir()
+    model = project.model if command == "evaluate" else tmp_path / "none"
+    asked = EVERY[command](replace(project, model=model))
+    for name, told in {
+        "folder.jsonl": "folder.jsonl is a folder; name a file to write",
+        "none/a.jsonl": f"the folder {tmp_path / 'none'} does not exist; make it first",
+        "file/a.jsonl": f"the folder {tmp_path / 'file'} is a file",
+        "a.doc": "a.doc cannot be written; its name must end in",
+    }.items():
+        out = tmp_path / (name if command == "predict" else name.replace(".jsonl", ".json"))
+        if name.startswith("folder"):
+            out.mkdir(exist_ok=True)
+            told = f"{out.name} is a folder; name a file to write"
+        assert told in shell(*asked, "--out", out).error
+
+
+def test_a_folder_that_may_not_be_written_to_is_said_before_any_work(shell, project):
+    out = Path("/proc/self/a.json")
+    error = shell("audit", project.folder / "none", project.test, "--out", out).error
+    assert error == f"{out} cannot be written: {out.parent.resolve()} may not be changed"
+
+
+def test_texts_to_translate_are_not_written_over(shell, tmp_path):
+    text = tmp_path / "a.txt"
+    text.write_text("eins zwei")
+    error = shell("translate", tmp_path / "none", text, "--out", text).error
+    assert error == f"{text} is what is read from {text}; write to another file"
+
+
+@pytest.mark.parametrize("command", ["experiment", "demo"])
+def test_folders_are_not_made_in_a_saved_model(shell, own, command):
+    arguments = ["experiment", "order", "--quick"] if command == "experiment" else ["demo"]
+    before = state(own.folder)
+    for out in (own.model, own.model / "deep"):
+        assert "lies in the saved model" in shell(*arguments, "--out", out).error
+    assert state(own.folder) == before

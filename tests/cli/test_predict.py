@@ -192,7 +192,7 @@ def _unlabelled():
 
 def test_errors_are_one_line(shell, project, tmp_path):
     assert (
-        "suffix that cannot be written"
+        "a.doc cannot be written; its name must end in .jsonl or "
         in shell("predict", project.model, project.new, "--out", "a.doc").error
     )
     assert "did you mean" in shell("predict", project.model, project.folder / "new.json").error

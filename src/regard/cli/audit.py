@@ -24,8 +24,8 @@ from .options import (
     ReportFile,
     TextColumn,
 )
+from .output import Delivery
 from .progress import counted, say
-from .reports import Delivery
 
 if TYPE_CHECKING:
     from ..estimators.classifier import DocumentClassifier
@@ -85,7 +85,7 @@ def audit(
     from ..estimators.probing import DOCUMENTS
     from ..views.audit import render, summary
 
-    delivery = Delivery(out, json, quiet, "report")
+    delivery = Delivery(out, json, quiet, (data, train_data), "report")
     if uniform is not None and train_data is not None:
         raise typer.BadParameter("give either --uniform or --train-data")
     columns = Columns(

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .options import Device, Quiet
+from .output import require_outside_models, write_report
 from .progress import say
-from .reports import write_report
 
 if TYPE_CHECKING:
     from ..text.document import Document
@@ -38,6 +38,7 @@ def demo(
     from ..views.scorecard import summary
     from .settings import classifier_from
 
+    require_outside_models(out)
     began = time.perf_counter()
     say("reading the documentation of the libraries installed here", quiet=quiet)
     training, test = _sides(collect_docstrings(seed=seed), seed)

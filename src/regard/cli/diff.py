@@ -20,8 +20,8 @@ from .options import (
     Quiet,
     TextColumn,
 )
+from .output import Delivery
 from .progress import counted
-from .reports import Delivery
 
 __all__ = ["CHANGED", "diff"]
 
@@ -64,7 +64,7 @@ def diff(
     from ..estimators.comparing import Comparison, compare
     from ..views.difference import render, summary
 
-    delivery = Delivery(out, json, quiet)
+    delivery = Delivery(out, json, quiet, (data,))
     columns = Columns(
         text=text_column,
         label=label_of(label_column, unlabelled),

@@ -26,8 +26,8 @@ from .options import (
     TargetColumn,
     TextColumn,
 )
+from .output import Delivery
 from .progress import counted
-from .reports import Delivery
 
 __all__ = ["evaluate"]
 
@@ -63,11 +63,11 @@ def evaluate(
     from ..views.scorecard import summary
 
     if task_of(model) == "translate":
-        delivery = Delivery(out, json, quiet, "scores", SCORES)
+        delivery = Delivery(out, json, quiet, (data, links), "scores", SCORES)
         job = PairsToScore(data, source_column, target_column, encoding, on_bad_row, links)
         evaluate_translator(model, job, delivery, device=device)
         return
-    delivery = Delivery(out, json, quiet, "report")
+    delivery = Delivery(out, json, quiet, (data,), "report")
     if links is not None:
         raise ConfigError(f"--links is for translators; {model} holds a classifier")
     classifier = DocumentClassifier.load(model, device=device)

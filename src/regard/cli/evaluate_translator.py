@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..data.pairs import Pair
     from ..estimators.translator import Translator
     from ..records.links import AlignmentScores, GoldLinks
-    from .reports import Delivery
+    from .output import Delivery
 
 __all__ = ["SCORES", "PairsToScore", "evaluate_translator"]
 

@@ -14,6 +14,7 @@ from ..config import require, require_one_of
 from ..errors import ConfigError
 from ..files import write_file
 from .options import Quiet
+from .output import require_outside_models
 from .progress import say
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def experiment(
     require_one_of("the experiment", name, [*EXPERIMENTS, "list"])
     require_one_of("--plot", plot, PLOT_FORMATS)
     require_plots()
+    require_outside_models(out)
     config = _changed(EXPERIMENTS[name], changes or [], quick=quick)
     chosen = _seeds(seed, seeds, more_seeds or [])
     out.mkdir(parents=True, exist_ok=True)

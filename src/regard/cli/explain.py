@@ -14,7 +14,8 @@ import typer
 from ..errors import ConfigError
 from ..files import write_file
 from .explain_translator import TranslationsToExplain, explain_translator
-from .options import Device, Encoding, ModelFolder, Quiet, require_suffix
+from .options import Device, Encoding, ModelFolder, Quiet
+from .output import require_output
 from .progress import say
 from .texts import TextsToExplain
 
@@ -82,7 +83,7 @@ def explain(
 
     asked = TextsToExplain(text, data, text_column, encoding, limit)
     if out is not None:
-        require_suffix(out, SUFFIXES)
+        require_output(out, SUFFIXES, inputs=(data,))
     if task_of(model) == "translate":
         if label or against or receipt or method != "default":
             raise ConfigError(
@@ -120,7 +121,7 @@ def _show(explanations: Sequence[Explanation]) -> None:
 
 
 def _write(explanations: Sequence[Explanation], path: Path) -> None:
-    suffix = require_suffix(path, SUFFIXES)
+    suffix = path.suffix.lower()
     if suffix in PICTURES and len(explanations) > 1:
         raise ConfigError(
             f"{path} can hold one explanation, got {len(explanations)}; use --limit 1"

@@ -22,8 +22,8 @@ from .options import (
     Quiet,
     TextColumn,
 )
+from .output import Delivery
 from .progress import counted
-from .reports import Delivery
 
 __all__ = ["look"]
 
@@ -58,7 +58,7 @@ def look(
     from ..views.look import render
     from ..views.look_lines import summary
 
-    delivery = Delivery(out, json, quiet)
+    delivery = Delivery(out, json, quiet, (data,))
     columns = Columns(
         text=text_column,
         label=label_of(label_column, unlabelled),

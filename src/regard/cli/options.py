@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..data.lines import STANDARD_INPUT
-from ..errors import ConfigError, DataError, nearest
+from ..errors import DataError, nearest
 
 if TYPE_CHECKING:
     from ..data.columns import Columns
@@ -33,7 +32,6 @@ __all__ = [
     "existing",
     "near_file",
     "pair_columns",
-    "require_suffix",
 ]
 
 
@@ -102,11 +100,3 @@ def near_file(path: str) -> str:
     beside = place.parent.iterdir() if place.parent.is_dir() else ()
     near = nearest(place.name, [entry.name for entry in itertools.islice(beside, 1000)])
     return f"did you mean {place.with_name(near)}?" if near else "check the name and the folder"
-
-
-def require_suffix(path: Path, known: Sequence[str]) -> str:
-    """Return the suffix of a file to write, or say which there are; before any work is done."""
-    suffix = path.suffix.lower()
-    if suffix not in known:
-        raise ConfigError(f"{path} cannot be written; its name must end in {' or '.join(known)}")
-    return suffix

@@ -14,6 +14,7 @@ from ..data.lines import STANDARD_INPUT
 from ..errors import ConfigError, DataError
 from .documents import opened
 from .options import Data, Device, Encoding, ModelFolder, OnBadRow, Quiet, TextColumn
+from .output import require_output
 from .progress import counted, say
 
 if TYPE_CHECKING:
@@ -56,12 +57,15 @@ def predict(
     Ids and other columns are carried through, in the same order.
     """
     from ..data.columns import Columns
+    from ..data.row_formats import ROW_FORMATS
     from ..estimators.classifier import DocumentClassifier
 
     if resume and STANDARD_INPUT in (data, out):
         raise ConfigError("--resume needs files to go on with, not -")
     if resume and Path(data).exists() and not (Path(data).is_file() or Path(data).is_dir()):
         raise ConfigError(f"--resume needs files to go on with; {data} can be read only once")
+    if out != STANDARD_INPUT:
+        require_output(out, tuple(ROW_FORMATS), inputs=(data,))
     columns = Columns(text=text_column, label=None, encoding=encoding)
     reader = opened(data, columns, on_bad_row)
     classifier = DocumentClassifier.load(model, device=device)

@@ -12,7 +12,8 @@ import typer
 from ..data.lines import STANDARD_INPUT
 from ..errors import DataError
 from ..files import replacing
-from .options import Device, Encoding, ModelFolder, Quiet, near_file, require_suffix
+from .options import Device, Encoding, ModelFolder, Quiet, near_file
+from .output import require_output
 from .progress import counted, say
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ __all__ = ["translate"]
 
 SUFFIXES = (".txt", ".jsonl", ".csv", ".tsv", ".parquet")
 KNOWN = (".txt", ".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json", ".parquet", ".pq", ".gz")
+
+LONGEST_NAME = 1000  # a longer argument is a text
 
 
 def translate(
@@ -66,7 +69,9 @@ def translate(
     from ..estimators.translator import Translator
 
     if out != STANDARD_INPUT:
-        require_suffix(Path(out), SUFFIXES)
+        # The text may be the text itself, too long for the name of a file.
+        read = text if len(text) < LONGEST_NAME else None
+        require_output(out, SUFFIXES, inputs=(read,))
     translator = Translator.load(model, device=device)
     changes: dict[str, object] = {"temperature": temperature, "seed": seed, "beam": beam}
     changes["method"] = _method(sample=sample, beam=beam, n_best=n_best)
@@ -97,7 +102,7 @@ def _documents(text: str, column: str, encoding: str | None) -> Iterable[Documen
     if text == STANDARD_INPUT:
         return (Document(line.rstrip("\r\n")) for line, _ in Lines(text, encoding))
     place = Path(text)
-    if len(text) < 1000 and place.is_file():
+    if len(text) < LONGEST_NAME and place.is_file():
         return read_documents(place, Columns(text=column, label=None, encoding=encoding))
     if place.suffix.lower() in KNOWN and " " not in text:
         raise DataError(f"there is no file {text}; {near_file(text)}")

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator, Sequence
-from io import BufferedWriter
 from pathlib import Path
 from types import TracebackType
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import DataError
+from ..files import open_named
 from ..text.document import Document, Label
 from ..text.encode import Encoded, encode
 from ..text.numbering import Numbering
@@ -70,7 +71,7 @@ class CorpusWriter:
         self._kind: type[object] | None = None  # of the labels: single, tuple or none at all
         self._parts: list[int] = []
         self._totals = {"documents": 0, "tokens": 0, "sentences": 0, "labels": 0}
-        self._files: dict[str, BufferedWriter] = {}
+        self._files: dict[str, BinaryIO] = {}
         self._closing = contextlib.ExitStack()
 
     def __enter__(self) -> CorpusWriter:
@@ -80,7 +81,7 @@ class CorpusWriter:
                 old.unlink()
             for name in DTYPES:
                 path = array_path(self._folder, name)
-                self._files[name] = self._closing.enter_context(path.open("wb"))
+                self._files[name] = self._closing.enter_context(open_named(path, "wb"))
         except OSError as problem:
             raise DataError(f"cannot write a corpus to {self._folder}: {problem}") from problem
         for name in ("token_starts", "sentence_starts", "label_starts"):

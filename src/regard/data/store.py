@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DataError
+from ..files import write_file
 from ..records.encoding import decode, encode
 from ..records.truncation import TruncationReport
 
@@ -78,11 +79,9 @@ def array_path(folder: Path, name: str) -> Path:
 
 
 def save_header(folder: Path, header: Header, words: list[str]) -> None:
-    """Write the words, then the header under another name, and rename it."""
-    (folder / _WORDS).write_text(json.dumps(words), encoding="ascii")
-    unfinished = folder / f"{_HEADER}.new"
-    unfinished.write_text(encode(header), encoding="ascii")
-    unfinished.replace(folder / _HEADER)
+    """Write the words, then the header, without which there is no corpus."""
+    write_file(folder / _WORDS, json.dumps(words))
+    write_file(folder / _HEADER, encode(header))
 
 
 def load_store(folder: Path) -> tuple[Header, Arrays]:

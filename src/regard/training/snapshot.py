@@ -14,6 +14,7 @@ from safetensors.torch import load, save
 from torch import Tensor
 
 from ..errors import ModelError
+from ..files import naming, open_named
 from ..records.encoding import Json
 
 __all__ = ["Snapshot", "read_snapshot", "write_snapshot"]
@@ -61,7 +62,7 @@ def write_snapshot(path: Path, snapshot: Snapshot) -> None:
     """Write the snapshot under a temporary name, then put it in the place of an older one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f"{path.name}.partial")
-    with partial.open("wb") as file:
+    with open_named(partial, "wb") as file, naming(partial):
         file.write(snapshot.to_bytes())
         file.flush()
         # Renamed before its bytes are on the disk, it could be found empty after a power cut.

@@ -1,0 +1,109 @@
+"""What a command found: printed, and written to a file that replaces nothing it must not."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+import typer
+
+from ..data.lines import STANDARD_INPUT
+from ..errors import ConfigError
+from ..files import write_file
+from .progress import say
+
+__all__ = ["REPORTS", "Delivery", "require_output", "require_outside_models", "write_report"]
+
+REPORTS = (".html", ".json")
+
+
+class _Record(Protocol):
+    def to_json(self, *, indent: int | None = None) -> str: ...
+
+
+R = TypeVar("R", bound=_Record)
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """Where a finding goes; a file that cannot be written is refused before any work is done."""
+
+    out: Path | None
+    json: bool
+    quiet: bool
+    inputs: Sequence[Path | str | None]  # what the command reads
+    name: str = ""  # what the file is called once it is written
+    formats: tuple[str, ...] = REPORTS
+
+    def __post_init__(self) -> None:
+        if self.out is not None:
+            require_output(self.out, self.formats, inputs=self.inputs)
+
+    def give(
+        self,
+        found: R,
+        *,
+        lines: Callable[[R], Sequence[str]],
+        page: Callable[[R], str] | None = None,
+    ) -> None:
+        """Write the finding if asked, and print it as JSON or as lines for a person."""
+        if self.out is not None:
+            write_report(found, self.out, page)
+            say(f"{self.name} written to {self.out}".lstrip(), quiet=self.quiet)
+        if self.json:
+            typer.echo(found.to_json())
+        elif not self.quiet:
+            typer.echo("\n".join(lines(found)))
+
+
+def write_report(found: R, path: Path, page: Callable[[R], str] | None) -> None:
+    """Write a record as the page that is drawn of it, or as JSON; without a page JSON alone."""
+    suffix = _require_format(path, REPORTS if page else (".json",))
+    write_file(path, page(found) if page and suffix == ".html" else found.to_json(indent=2) + "\n")
+
+
+def require_output(
+    out: Path | str, formats: Sequence[str], *, inputs: Sequence[Path | str | None]
+) -> None:
+    """Raise ``ConfigError`` unless ``out`` can be written and is not among what is needed.
+
+    That is what the command reads, under whatever name, and what lies in a saved model.
+    """
+    path = Path(out)
+    if path.is_dir():
+        raise ConfigError(f"{path} is a folder; name a file to write")
+    _require_format(path, formats)
+    place = Path(os.path.realpath(path))
+    if not place.parent.is_dir():
+        found = "is a file" if place.parent.exists() else "does not exist; make it first"
+        raise ConfigError(f"{path} cannot be written: the folder {path.parent} {found}")
+    for needed in (place.parent, place):
+        if needed.exists() and not os.access(needed, os.W_OK):
+            raise ConfigError(f"{path} cannot be written: {needed} may not be changed")
+    for read in inputs:
+        if read is not None and str(read) != STANDARD_INPUT and _is_read(place, Path(read)):
+            raise ConfigError(f"{path} is what is read from {read}; write to another file")
+    require_outside_models(path)
+
+
+def require_outside_models(path: Path | str) -> None:
+    """Raise ``ConfigError`` where a file or folder would be written into a saved model."""
+    place = Path(os.path.realpath(path))
+    for folder in (place, *place.parents):
+        if all((folder / part).is_file() for part in ("config.json", "weights.safetensors")):
+            raise ConfigError(f"{path} lies in the saved model {folder}; write elsewhere")
+
+
+def _is_read(place: Path, read: Path) -> bool:
+    """Whether a place is the file that is read, whatever its names."""
+    return place.exists() and read.exists() and read.samefile(place)
+
+
+def _require_format(path: Path, formats: Sequence[str]) -> str:
+    suffix = path.suffix.lower()
+    if suffix not in formats:
+        raise ConfigError(f"{path} cannot be written; its name must end in {' or '.join(formats)}")
+    return suffix
