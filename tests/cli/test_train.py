@@ -333,7 +333,7 @@ def test_resuming_nothing_starts_anew_and_says_so(shell, project, tmp_path):
     ("name", "said"),
     [
         ("check_corpus", "stopped before anything was learnt: there is no model to save"),
-        ("move", "stopped by hand; "),
+        ("_after", "stopped by hand; "),
         ("_fit_temperature", "stopped by hand after the training"),
         ("best_method_held_out", "stopped by hand after the training"),
         ("fit_baseline", "stopped by hand after the training"),

@@ -30,6 +30,8 @@ def model(shell, folder):
     write_pairs(folder / "test.tsv", 20, seed=1)
     ran = shell("train", data, "--task", "translate", *NAMES, *FLAGS, "--out", out)
     assert ran.code == 0, ran.err
+    assert ran.err.startswith("540 training pairs, 60 held out; ")
+    assert "\ntraining takes about " in ran.err
     assert "BLEU" in ran.err and "best epoch" in ran.err and f"saved to {out}" in ran.err
     assert not (folder / "model.partial").exists()
     return out
@@ -143,7 +145,7 @@ def test_an_unfinished_run_goes_on_when_asked(shell, folder, tmp_path):
     state.parent.mkdir(parents=True)
     state.write_bytes(b"")
     assert "go on with --resume, or delete it" in shell(*given).error
-    assert "is damaged" in shell(*given, "--resume").error
+    assert "is damaged" in shell(*given, "--resume", "--quiet").error
     state.unlink()
     ran = shell(*given, "--resume")
     assert ran.code == 0 and "nothing to resume" in ran.err

@@ -122,10 +122,10 @@ def train(
     )
     files = open_files(data, columns, validation=validation, test=test, on_bad_row=on_bad_row)
     classifier = classifier_from(model or "han", settings, device=device)
-    job = ClassificationJob(classifier, files, out=out, quiet=quiet)
     # What comes through a pipe cannot be read a second time.
     baseline = baseline and data != STANDARD_INPUT
-    job.go(vectors=vectors, resume=resume, baseline=baseline, logs=logs)
+    job = ClassificationJob(classifier, files, out=out, baseline=baseline, quiet=quiet)
+    job.go(vectors=vectors, resume=resume, logs=logs)
 
 
 def _named(**values: int | None) -> list[str]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..data.readers import Reader
     from ..estimators.classifier import DocumentClassifier
     from ..estimators.fitting import Run
-    from ..records.check import DataCheck
+    from ..records.check import DataCheck, PairCheck
 
 __all__ = ["ClassificationJob", "TrainingFiles", "open_files"]
 
@@ -86,13 +86,14 @@ class ClassificationJob:
         files: TrainingFiles,
         *,
         out: Path,
+        baseline: bool,
         quiet: bool,
     ) -> None:
-        self.classifier, self.out, self.quiet = classifier, out, quiet
+        self.classifier, self.out, self.baseline, self.quiet = classifier, out, baseline, quiet
         self.reader, self.held_out, self.test, fraction = files
         self.classifier.set_params(validation=fraction)
 
-    def go(self, *, vectors: Path | None, resume: bool, baseline: bool, logs: Path | None) -> None:
+    def go(self, *, vectors: Path | None, resume: bool, logs: Path | None) -> None:
         """Fit, compare, save and say so; with several processes the first alone speaks."""
         from ..estimators.fitting import Run
         from ..scale.distributed import join_team, own_device
@@ -112,7 +113,7 @@ class ClassificationJob:
                 self._fit(run, work, vectors=vectors, resume=resume)
                 if team.rank != 0:
                     return
-                if baseline and not interrupts.heeded:
+                if self.baseline and not interrupts.heeded:
                     self._fit_baseline(run)
             self.classifier.save(self.out)
         self._report(stopped=interrupts.heeded)
@@ -130,6 +131,7 @@ class ClassificationJob:
             work=work,
             resume=resume,
             choose_method=True,
+            baseline=self.baseline,
             observers=run.observers,
             team=run.team,
             interrupts=run.interrupts,
@@ -148,7 +150,7 @@ class ClassificationJob:
             with run.interrupts.released():
                 self.classifier.fit_baseline(self.reader)
 
-    def _show_check(self, check: DataCheck) -> None:
+    def _show_check(self, check: DataCheck | PairCheck) -> None:
         vectors = self.classifier.vector_coverage_
         for line in [*check.describe(), *(vectors.describe() if vectors else ())]:
             say(line, quiet=self.quiet)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..data.readers import Reader
     from ..estimators.fitting import Run
     from ..estimators.translator import Translator
+    from ..records.check import DataCheck, PairCheck
 
 __all__ = ["TranslationJob"]
 
@@ -83,11 +84,16 @@ class TranslationJob:
             observers=run.observers,
             team=run.team,
             interrupts=run.interrupts,
+            on_check=self._show_check,
         )
         pairs = counted(read_pairs(self.reader), "reading", quiet=self.quiet)
         validation = None if judged is None else read_pairs(judged)
         with saying_when_nothing_is_learnt(quiet=self.quiet):
             translator.fit_pairs(pairs, validation, options=options)
+
+    def _show_check(self, check: PairCheck | DataCheck) -> None:
+        for line in check.describe():
+            say(line, quiet=self.quiet)
 
     def _report(self, translator: Translator, readers: Sequence[Reader]) -> None:
         for line in end_of_training(translator.history_, readers):

@@ -26,7 +26,15 @@ from .preparing import Prepared
 if TYPE_CHECKING:
     from .classifier import DocumentClassifier
 
-__all__ = ["affordable_words", "best_method", "best_method_held_out", "methods_for", "spelled"]
+__all__ = [
+    "COST",
+    "affordable_words",
+    "best_method",
+    "best_method_held_out",
+    "methods_for",
+    "spelled",
+    "words_to_try",
+]
 
 DOCUMENTS = 50
 """How many held-out documents the methods are tried on, at most."""
@@ -105,6 +113,12 @@ def spelled(batch: Batch, vocab: Vocab) -> Batch:
         spans = np.stack([starts, starts + sizes], axis=1).astype(np.int32)
         texts.append(Tokens(" ".join(written), spans, per_sentence.numpy().astype(np.int32)))
     return replace(batch, texts=tuple(texts))
+
+
+def words_to_try(data: Prepared, seed: int, most_words: int) -> int:
+    """Return how many words of held-out documents the methods will be tried on."""
+    chosen = _drawn(data, seed, most_words)
+    return int(np.minimum(data.corpus.lengths[chosen], DOCUMENT_WORDS).sum())
 
 
 def _drawn(data: Prepared, seed: int, most_words: int) -> NDArray[np.int64]:

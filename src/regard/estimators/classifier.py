@@ -19,6 +19,7 @@ from sklearn.base import ClassifierMixin
 from .. import __version__
 from ..config import Plain, require_one_of, to_dict
 from ..data.batch import Batch
+from ..data.check import estimate_memory
 from ..data.labels import LabelIndex
 from ..data.readers import read_texts
 from ..data.resident import near
@@ -29,7 +30,7 @@ from ..models.han import HANConfig
 from ..records.check import DataCheck
 from ..records.evaluation import Evaluation
 from ..records.history import History
-from ..tasks.baselines import MAX_DOCUMENTS, TfidfBaseline
+from ..tasks.baselines import MAX_DOCUMENTS, TfidfBaseline, baseline_seconds
 from ..tasks.calibration import fit_temperature
 from ..tasks.classify import ClassificationLoss, probabilities
 from ..text.document import Document, Label
@@ -41,9 +42,9 @@ from ..training.config import TrainingConfig
 from ..training.devices import choose_device
 from ..training.progress import TrainingProgress
 from ..training.seeds import derived_seed, seeded
-from .choosing import affordable_words, best_method_held_out
+from .choosing import COST, affordable_words, best_method_held_out, words_to_try
 from .contract import TextEstimator
-from .estimating import estimated
+from .estimating import measure_pace
 from .evaluating import evaluate
 from .explains import Explains
 from .fitting import FitData, Run, Watched, classification_loss, fit_model
@@ -135,7 +136,7 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
             self._start_vectors(data, options)
             fit_data, loss = self._fit_data(data)
             if options.on_check is not None:
-                options.on_check(estimated(data.check, self.model_, fit_data, loss, self.training))
+                options.on_check(self._estimated(data, fit_data, loss, options))
             run = Run(
                 self._checkpoint(folder, options), options.observers, options.team, interrupts
             )
@@ -315,6 +316,33 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
 
     def _batches(self, data: Prepared, indices: NDArray[np.int64]) -> PlannedBatches[Batch]:
         return PlannedBatches[Batch](data.source, self.training, indices=indices)
+
+    def _estimated(
+        self,
+        data: Prepared,
+        fit_data: FitData[Model, Batch],
+        loss: ClassificationLoss,
+        options: FitOptions,
+    ) -> DataCheck:
+        """Add to the findings how long all that is to come takes at most, and how much memory."""
+        pace = measure_pace(self.model_, fit_data, loss=loss, config=self.training)
+        tokens, epochs = data.check.tokens, self.training.epochs
+        seconds = pace.seconds(tokens, epochs) + pace.judge_seconds  # the last to calibrate
+        if options.choose_method:
+            words = words_to_try(data, self.training.seed, affordable_words(tokens * epochs))
+            seconds += COST * words * pace.token_seconds
+        if options.baseline:
+            seconds += baseline_seconds(
+                documents=len(data.training), words=tokens, class_count=len(data.labels)
+            )
+        return data.check.with_estimates(
+            seconds=seconds,
+            memory_bytes=estimate_memory(
+                parameter_count=sum(weight.numel() for weight in self.model_.parameters()),
+                batch_tokens=min(tokens, self.training.batch_tokens),
+                token_size=10 * self.model_.embedding.embedding_dim,
+            ),
+        )
 
     def _fit_temperature(self, data: Prepared, run: Run) -> float:
         """Make probabilities mean what they say, unless that is ended by hand."""

@@ -21,7 +21,7 @@ from ..data.readers import Reader
 from ..data.resident import Resident
 from ..data.splits import SplitBy, split_validation
 from ..errors import DataError
-from ..records.check import DataCheck
+from ..records.check import DataCheck, PairCheck
 from ..text.document import Document
 from ..text.tokenize import TextConfig
 from ..text.vocab import Vocab
@@ -47,10 +47,11 @@ class FitOptions:
     work: Path | None = None  # where corpus and checkpoints lie; a temporary folder when None
     resume: bool = False
     choose_method: bool = False  # whether to measure which explanations suit the fitted model
+    baseline: bool = False  # whether one is fitted afterwards, which takes time too
     observers: tuple[Observer, ...] = ()
     team: Team = field(default_factory=Alone)
     interrupts: Interrupts | None = None  # who notes Ctrl-C; the fit itself when None
-    on_check: Callable[[DataCheck], None] | None = (
+    on_check: Callable[[DataCheck | PairCheck], None] | None = (
         None  # sees what was found before training starts
     )
     on_fitted: Callable[[], None] | None = (

@@ -18,6 +18,7 @@ from ..data.readers import read_documents, read_texts
 from ..errors import ConfigError, ModelError
 from ..models.seq2seq import Seq2Seq, Seq2SeqConfig
 from ..records.alignment import Alignment
+from ..records.check import PairCheck
 from ..records.history import History
 from ..records.translation import Candidate, TranslationScores
 from ..tasks.alignment import mean_effective_count
@@ -34,6 +35,7 @@ from ..training.progress import TrainingProgress
 from ..training.seeds import derived_seed, seeded
 from .aligning import align_pairs
 from .contract import TextEstimator
+from .estimating import measure_pace
 from .fitting import FitData, Run, fit_model
 from .pair_preparing import PreparedPairs, prepare_pairs
 from .pair_validation import PairJudge
@@ -150,11 +152,15 @@ class Translator(TextEstimator):
                 bleu=self.training.monitor == "bleu",
             )
             held_out = None if data.validation is None else self._batches(data.validation)
-            loss = TokenLoss(label_smoothing=self.training.label_smoothing)
+            fit_data = FitData(self._batches(data.training), held_out, judge)
+            tokens = TokenLoss(label_smoothing=self.training.label_smoothing)
+            loss = ForcedLoss(tokens, self.forcing)
+            if options.on_check is not None:
+                options.on_check(self._estimated(data, fit_data, loss))
             self.history_ = fit_model(
                 self.model_,
-                FitData(self._batches(data.training), held_out, judge),
-                loss=ForcedLoss(loss, self.forcing),
+                fit_data,
+                loss=loss,
                 config=self.training,
                 run=Run(self._checkpoint(options), options.observers, options.team, interrupts),
             )
@@ -304,6 +310,20 @@ class Translator(TextEstimator):
 
     def _batches(self, pairs: EncodedPairs) -> PlannedBatches[PairBatch]:
         return PlannedBatches(pairs, self.training)
+
+    def _estimated(
+        self, data: PreparedPairs, fit_data: FitData[Seq2Seq, PairBatch], loss: ForcedLoss
+    ) -> PairCheck:
+        """Say what was found in the pairs, and how long all that is to come takes at most."""
+        pace = measure_pace(self.model_, fit_data, loss=loss, config=self.training)
+        return PairCheck(
+            pairs=len(data.training),
+            validation_pairs=0 if data.validation is None else len(data.validation),
+            left_out=data.left_out,
+            source_pieces=len(data.source_units),
+            target_pieces=len(data.target_units),
+            seconds=pace.seconds(int(data.training.lengths.sum()), self.training.epochs),
+        )
 
     def _checkpoint(self, options: FitOptions) -> Checkpoint | None:
         if options.work is None:

@@ -8,7 +8,7 @@ from .encoding import decode, encode
 from .reading import ReadCounts
 from .truncation import TruncationReport
 
-__all__ = ["ClassSize", "DataCheck", "Lengths", "Overlap"]
+__all__ = ["ClassSize", "DataCheck", "Lengths", "Overlap", "PairCheck"]
 
 _SHOWN_CLASSES = 12
 
@@ -151,6 +151,31 @@ class DataCheck:
         if self.memory_bytes is not None:
             parts.append(f"about {_size(self.memory_bytes)} of memory")
         return [f"training takes {' and '.join(parts)}"] if parts else []
+
+
+@dataclass(frozen=True, slots=True)
+class PairCheck:
+    """What was found in pairs of texts before a translator is trained on them."""
+
+    pairs: int
+    validation_pairs: int
+    left_out: int  # training pairs with an empty side, or one that is too long
+    source_pieces: int  # different ones
+    target_pieces: int
+    seconds: float | None = None  # an estimate for training
+
+    def describe(self) -> list[str]:
+        """Return the findings as lines for a terminal, the doubtful ones marked with ``!``."""
+        held_out = f", {self.validation_pairs:,} held out" if self.validation_pairs else ""
+        lines = [
+            f"{self.pairs:,} training pairs{held_out}; {self.source_pieces:,} different pieces to "
+            f"read, {self.target_pieces:,} to write"
+        ]
+        if self.left_out:
+            lines.append(f"! {self.left_out:,} pairs are left out: an empty side, or one too long")
+        if self.seconds is not None:
+            lines.append(f"training takes about {_duration(self.seconds)}")
+        return lines
 
 
 def _duration(seconds: float) -> str:

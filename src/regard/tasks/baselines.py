@@ -19,7 +19,14 @@ if TYPE_CHECKING:
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
 
-__all__ = ["BASELINE_FILES", "MAJORITY", "MAX_DOCUMENTS", "TFIDF", "TfidfBaseline"]
+__all__ = [
+    "BASELINE_FILES",
+    "MAJORITY",
+    "MAX_DOCUMENTS",
+    "TFIDF",
+    "TfidfBaseline",
+    "baseline_seconds",
+]
 
 MAJORITY = "most frequent class"
 TFIDF = "TF-IDF + logistic regression"
@@ -37,6 +44,12 @@ _SINGLE = (
 )
 _WORD = rf"[{_SINGLE}]|[^\W{_SINGLE}]+"
 _WEIGHTS_FILE, _TERMS_FILE = BASELINE_FILES = "baseline.safetensors", "baseline.txt"
+
+
+def baseline_seconds(*, documents: int, words: int, class_count: int) -> float:
+    """Estimate how long ``TfidfBaseline.fit`` takes on one core, from a few runs of it."""
+    drawn = words * min(1.0, MAX_DOCUMENTS / max(documents, 1))
+    return 1.0 + 2.5e-6 * drawn * (1 + class_count / 50)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

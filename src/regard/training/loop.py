@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 
 import torch
@@ -67,7 +67,7 @@ def train(
     loss: LossFunction[M, B],
     config: TrainingConfig,
     state: TrainingState[M] | None = None,
-) -> Iterator[Step]:
+) -> Generator[Step]:
     """Train the model in place, and yield each step once it is taken; to stop early, stop asking.
 
     With a ``state`` the training goes on from there. Between two steps the caller may do what it
