@@ -9,7 +9,8 @@ import torch
 
 import regard
 from native_cases import LEVELS, Case, needs_native
-from regard.kernels import cpu, native
+from regard.errors import ConfigError
+from regard.kernels import cpu, describe, native
 
 KERNELS = Path(regard.__file__).parent / "kernels"
 
@@ -30,6 +31,26 @@ def test_the_switch_turns_the_kernels_off(monkeypatch):
     assert cpu.describe() == (
         "native: not used, switched off by REGARD_KERNELS=0; PyTorch runs instead"
     )
+
+
+@needs_native
+def test_an_unknown_value_of_the_switch_is_an_error(monkeypatch):
+    """Issue 18: ``REGARD_KERNELS=avx`` was ignored, and whoever set it measured something else."""
+    monkeypatch.setenv("REGARD_KERNELS", "avx")
+    wanted = f"REGARD_KERNELS cannot be 'avx'; .* {', '.join(LEVELS)}$"
+    with pytest.raises(ConfigError, match=wanted):
+        cpu.available("gru", torch.zeros(1, 3))
+    with pytest.raises(ConfigError, match=wanted):
+        describe()
+    for value in ("", "1", *LEVELS):
+        monkeypatch.setenv("REGARD_KERNELS", value)
+        assert native.library() is not None
+
+
+def test_instructions_that_are_not_there_cannot_be_asked_for(elsewhere, monkeypatch):
+    monkeypatch.setenv("REGARD_KERNELS", "avx2")
+    with pytest.raises(ConfigError, match="REGARD_KERNELS=avx2 .* not compiled: .* no C compiler"):
+        cpu.available("gru", torch.zeros(1, 3))
 
 
 def test_a_missing_library_is_no_error(elsewhere):

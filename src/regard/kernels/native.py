@@ -9,14 +9,17 @@ import multiprocessing
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import NoReturn
+
+from ..errors import ConfigError
 
 __all__ = ["SWITCH", "Library", "library", "prepare_for_forks", "required_library", "why_absent"]
 
 SWITCH = "REGARD_KERNELS"
-"""The environment variable that turns the kernels off (``0``) or names the best level to use."""
+"""The environment variable that turns the kernels off (0) or names the best level to use."""
 
 _INTERFACE = 8  # must equal INTERFACE in native.h
 _OUT_OF_MEMORY = 1
@@ -128,7 +131,24 @@ class _Call(ctypes.Structure):
 
 def library() -> Library | None:
     """Return the compiled kernels, or nothing where there are none or they are switched off."""
-    return None if os.environ.get(SWITCH) == "0" else _load()[0]
+    choice = os.environ.get(SWITCH, "")
+    if choice == "0":
+        return None
+    found, reason = _load()
+    if choice not in ("", "1") and (found is None or choice not in found.levels):
+        _refuse(choice, found.levels if found else (), reason)
+    return found
+
+
+def _refuse(choice: str, levels: Sequence[str], reason: str) -> NoReturn:
+    if not levels:
+        raise ConfigError(
+            f"{SWITCH}={choice} asks for native kernels, which are {reason}; unset it to do without"
+        )
+    raise ConfigError(
+        f"{SWITCH} cannot be {choice!r}; it turns native kernels off (0) or on (1), "
+        f"or names the best instructions to use: {', '.join(levels)}"
+    )
 
 
 def required_library() -> Library:
