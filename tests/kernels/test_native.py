@@ -49,7 +49,7 @@ def test_an_unknown_value_of_the_switch_is_an_error(monkeypatch):
 
 def test_instructions_that_are_not_there_cannot_be_asked_for(elsewhere, monkeypatch):
     monkeypatch.setenv("REGARD_KERNELS", "avx2")
-    with pytest.raises(ConfigError, match="REGARD_KERNELS=avx2 .* not compiled: .* no C compiler"):
+    with pytest.raises(ConfigError, match=r"REGARD_KERNELS=avx2 .* not compiled: .* no C compiler"):
         cpu.available("gru", torch.zeros(1, 3))
 
 

@@ -1,12 +1,15 @@
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import MultinomialNB
 
 from regard.errors import ModelError
-from regard.tasks.baselines import MAJORITY, TFIDF, TfidfBaseline
+from regard.tasks import baselines
+from regard.tasks.baselines import BAYES, MAJORITY, TFIDF, TfidfBaseline
 
 DATA = Path(__file__).resolve().parents[2] / ".." / "shared" / "data"
 TOPICS = ["goal match team score", "court law judge trial", "cell gene protein virus"]
@@ -57,6 +60,70 @@ def test_a_saved_baseline_gives_the_same_numbers(tmp_path):
     ]
     assert (loaded.trained_on, loaded.drawn_from, loaded.multilabel) == (100, 150, False)
     assert np.array_equal(loaded.predict_proba(texts), baseline.predict_proba(texts))
+
+
+def test_the_same_data_and_seed_give_the_same_bytes(tmp_path):
+    """Issue 18: several names in a header of safetensors come in an order of chance."""
+    texts, labels = documents()
+    written = set()
+    for _ in range(8):
+        TfidfBaseline.fit(texts, labels, class_count=3, seed=1, max_documents=100).save(tmp_path)
+        written.add((tmp_path / "baseline.safetensors").read_bytes())
+    assert len(written) == 1
+
+
+def classes(count):
+    """Two texts of every class, and what they are."""
+    draw = np.random.default_rng(0)
+    labels = np.tile(np.arange(count), 2)
+    common = draw.integers(2000, size=(2 * count, 6))
+    texts = [
+        " ".join([f"topic{label % 70} field{label // 70}", *(f"w{word}" for word in words)])
+        for label, words in zip(labels.tolist(), common, strict=True)
+    ]
+    return texts, labels
+
+
+def test_thousands_of_classes_are_learned_in_seconds(tmp_path):
+    """Issue 10: regression over 5,000 classes took minutes, or stopped before it began."""
+    texts, labels = classes(5000)
+    before = time.process_time()
+    baseline = TfidfBaseline.fit(texts, labels, class_count=5000)
+    found = baseline.predict_proba(texts[:500])
+    assert time.process_time() - before < 10
+    assert baseline.answers(texts[:1])[0].name == BAYES
+    assert (found.argmax(axis=1) == labels[:500]).mean() > 0.9
+    np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-6)
+    baseline.save(tmp_path)
+    assert TfidfBaseline.load(tmp_path).name == BAYES
+
+
+def test_hundreds_of_labels_are_learned_in_seconds():
+    texts, labels = classes(1200)
+    truth = np.zeros((2400, 1200), int)
+    truth[np.arange(2400), labels] = 1
+    truth[np.arange(2400), labels % 7] = 1
+    before = time.process_time()
+    baseline = TfidfBaseline.fit(texts, truth, class_count=1200)
+    found = baseline.predict_proba(texts[:200])
+    assert time.process_time() - before < 10
+    assert baseline.name == BAYES and baseline.multilabel
+    assert (found.argmax(axis=1)[:, None] == np.stack([labels, labels % 7], 1)[:200]).any(1).all()
+
+
+def test_naive_bayes_is_that_of_scikit_learn():
+    texts, labels = documents()
+    vectorizer = TfidfVectorizer(
+        ngram_range=(1, 2), sublinear_tf=True, min_df=2, token_pattern=r"\w+"
+    )
+    model = MultinomialNB(alpha=baselines.SMOOTHING)
+    expected = model.fit(vectorizer.fit_transform(texts), labels).predict_proba(
+        vectorizer.transform(texts)
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(baselines, "MAX_REGRESSION", 0)
+        found = TfidfBaseline.fit(texts, labels, class_count=3).predict_proba(texts)
+    np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
 def test_a_folder_without_a_baseline_gives_none(tmp_path):

@@ -144,7 +144,7 @@ class ClassificationJob:
             self.classifier.fit_documents(documents, self.held_out, options=options)
 
     def _fit_baseline(self, run: Run) -> None:
-        say("fitting TF-IDF + logistic regression to compare with", quiet=self.quiet)
+        say("fitting a linear model over TF-IDF to compare with", quiet=self.quiet)
         with suppress(KeyboardInterrupt):
             run.reach("fitting TF-IDF + logistic regression")
             with run.interrupts.released():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BASELINE_FILES",
+    "BAYES",
     "MAJORITY",
     "MAX_DOCUMENTS",
     "TFIDF",
@@ -30,12 +32,20 @@ __all__ = [
 
 MAJORITY = "most frequent class"
 TFIDF = "TF-IDF + logistic regression"
+BAYES = "TF-IDF + naive Bayes"
 
 MAX_DOCUMENTS = 50_000
 MAX_TERMS = 100_000
 MIN_TERMS = 10_000
 MAX_COEFFICIENTS = 1_000_000  # terms x classes: with many classes fewer terms score no worse
+MAX_STORED = 20_000_000  # terms x classes, whatever the classes: 80 MB on disk
 INVERSE_PENALTY = 10.0
+
+# Classes x documents, and classes x terms. Above, regression takes minutes and gigabytes, and
+# with thousands of classes its gradient lies below scikit-learn's tolerance from the beginning.
+MAX_REGRESSION = 10_000_000
+MAX_REGRESSIONS = 2_000_000  # the same for labels, each of which is learned on its own
+SMOOTHING = 0.03  # what naive Bayes adds to the weight of every term in every class
 
 # Scripts without spaces, and Korean: single characters, so that pairs of them are the bigrams.
 _SINGLE = (
@@ -49,14 +59,16 @@ _WEIGHTS_FILE, _TERMS_FILE = BASELINE_FILES = "baseline.safetensors", "baseline.
 def baseline_seconds(*, documents: int, words: int, class_count: int) -> float:
     """Estimate how long ``TfidfBaseline.fit`` takes on one core, from a few runs of it."""
     drawn = words * min(1.0, MAX_DOCUMENTS / max(documents, 1))
-    return 1.0 + 2.5e-6 * drawn * (1 + class_count / 50)
+    naive = class_count * min(documents, MAX_DOCUMENTS) > MAX_REGRESSION
+    return 1.0 + 2.5e-6 * drawn * (1 if naive else 1 + class_count / 50)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TfidfBaseline:
-    """Logistic regression over TF-IDF of words and word pairs, with the class frequencies.
+    """A linear model over TF-IDF of words and word pairs, with the class frequencies.
 
-    It learns from the raw texts and shares nothing with our models but the data.
+    It learns from the raw texts and shares nothing with our models but the data: by logistic
+    regression, or by naive Bayes where there are too many classes for that.
     """
 
     terms: tuple[str, ...]
@@ -67,6 +79,7 @@ class TfidfBaseline:
     multilabel: bool
     trained_on: int  # documents
     drawn_from: int  # documents
+    name: str = TFIDF  # or BAYES
 
     @classmethod
     def fit(
@@ -83,23 +96,27 @@ class TfidfBaseline:
         ``labels`` are class numbers, or for multi-label data zeros and ones (texts, classes).
         """
         labels = np.asarray(labels).astype(np.int64)
-        truth = labels if labels.ndim == 2 else np.eye(class_count, dtype=np.int64)[labels]
+        counts = labels.sum(0) if labels.ndim == 2 else np.bincount(labels, minlength=class_count)
         chosen = np.arange(len(texts))
         if len(texts) > max_documents:
             drawn = np.random.default_rng(seed).choice(len(texts), max_documents, replace=False)
             chosen = np.sort(drawn)
         vectorizer, vectors = _vectorize([texts[index] for index in chosen.tolist()], class_count)
+        naive = _too_many(class_count, vectors.shape, several=labels.ndim == 2)
         learn = _learn_labels if labels.ndim == 2 else _learn_classes
-        coefficients, intercepts = learn(vectors, truth[chosen])
+        coefficients, intercepts = (_count_terms if naive else learn)(
+            vectors, labels[chosen], class_count
+        )
         return cls(
             terms=tuple(vectorizer.get_feature_names_out()) if vectorizer else (),
             idf=np.asarray(vectorizer.idf_ if vectorizer else [], np.float32),
             coefficients=coefficients.astype(np.float32),
             intercepts=intercepts.astype(np.float32),
-            frequencies=(truth.sum(axis=0) / max(len(texts), 1)).astype(np.float32),
+            frequencies=(counts / max(len(texts), 1)).astype(np.float32),
             multilabel=labels.ndim == 2,
             trained_on=len(chosen),
             drawn_from=len(texts),
+            name=BAYES if naive else TFIDF,
         )
 
     def predict_proba(self, texts: Sequence[str]) -> Floats:
@@ -117,7 +134,7 @@ class TfidfBaseline:
         note = f"learned from {self.trained_on:,} training documents"
         if self.trained_on < self.drawn_from:
             note += f", drawn from {self.drawn_from:,}"
-        return BaselineAnswers(TFIDF, self.predict_proba(texts), note), BaselineAnswers(
+        return BaselineAnswers(self.name, self.predict_proba(texts), note), BaselineAnswers(
             MAJORITY, constant
         )
 
@@ -132,12 +149,14 @@ class TfidfBaseline:
             "frequencies": self.frequencies,
         }
         facts = {
-            "multilabel": str(int(self.multilabel)),
-            "trained_on": str(self.trained_on),
-            "drawn_from": str(self.drawn_from),
+            "multilabel": self.multilabel,
+            "trained_on": self.trained_on,
+            "drawn_from": self.drawn_from,
+            "name": self.name,
         }
         (folder / _TERMS_FILE).write_bytes("\n".join(self.terms).encode())
-        save_file(arrays, folder / _WEIGHTS_FILE, metadata=facts)
+        # Under one name, because safetensors writes several in an order that is never the same.
+        save_file(arrays, folder / _WEIGHTS_FILE, metadata={"facts": json.dumps(facts)})
 
     @classmethod
     def load(cls, folder: Path) -> TfidfBaseline | None:
@@ -148,8 +167,9 @@ class TfidfBaseline:
             return None
         try:
             with safe_open(folder / _WEIGHTS_FILE, "numpy") as file:
-                facts = {name: int(value) for name, value in file.metadata().items()}
+                facts = file.metadata()
                 arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            facts = json.loads(facts["facts"]) if "facts" in facts else facts
             text = (folder / _TERMS_FILE).read_bytes().decode()
             terms = tuple(text.split("\n")) if text else ()
             if len(terms) != len(arrays["idf"]):
@@ -160,11 +180,12 @@ class TfidfBaseline:
                 coefficients=arrays["coefficients"],
                 intercepts=arrays["intercepts"],
                 frequencies=arrays["frequencies"],
-                multilabel=bool(facts["multilabel"]),
-                trained_on=facts["trained_on"],
-                drawn_from=facts["drawn_from"],
+                multilabel=bool(int(facts["multilabel"])),
+                trained_on=int(facts["trained_on"]),
+                drawn_from=int(facts["drawn_from"]),
+                name=str(facts.get("name", TFIDF)),
             )
-        except (SafetensorError, OSError, ValueError, KeyError) as problem:
+        except (SafetensorError, OSError, ValueError, KeyError, TypeError) as problem:
             raise ModelError(
                 f"the TF-IDF baseline in {folder} cannot be read ({problem}); "
                 f"delete {_WEIGHTS_FILE} to go without it, or train again"
@@ -191,7 +212,8 @@ def _vectorize(texts: Sequence[str], class_count: int) -> tuple[TfidfVectorizer 
     """Fit the TF-IDF; without words that occur twice there is none, and the vectors are empty."""
     from scipy.sparse import csr_matrix
 
-    max_terms = min(MAX_TERMS, max(MIN_TERMS, MAX_COEFFICIENTS // class_count))
+    most = min(MAX_TERMS, max(1, MAX_STORED // class_count))
+    max_terms = min(most, max(MIN_TERMS, MAX_COEFFICIENTS // class_count))
     vectorizer = _vectorizer(max_terms=max_terms)
     try:
         return vectorizer, vectorizer.fit_transform(texts)
@@ -199,14 +221,21 @@ def _vectorize(texts: Sequence[str], class_count: int) -> tuple[TfidfVectorizer 
         return None, csr_matrix((len(texts), 0), dtype=np.float32)
 
 
-def _learn_classes(vectors: csr_matrix, truth: Integers) -> tuple[Floats, Floats]:
+def _too_many(class_count: int, shape: tuple[int, int], *, several: bool) -> bool:
+    """Say whether regression over vectors of this shape would take too long."""
+    return class_count * max(shape) > (MAX_REGRESSIONS if several else MAX_REGRESSION)
+
+
+def _learn_classes(
+    vectors: csr_matrix, labels: Integers, class_count: int
+) -> tuple[Floats, Floats]:
     """Learn one class of several; coefficients (classes, terms) and intercepts (classes,)."""
-    counts = truth.sum(axis=0)
+    counts = np.bincount(labels, minlength=class_count)
     present = np.flatnonzero(counts)
-    coefficients = np.zeros((truth.shape[1], vectors.shape[1]))
+    coefficients = np.zeros((class_count, vectors.shape[1]))
     intercepts = np.log(np.maximum(counts, 1e-6))
     if len(present) > 1 and vectors.shape[1]:
-        model = _regression(vectors, truth.argmax(axis=1))
+        model = _regression(vectors, labels)
         weights, biases = model.coef_, model.intercept_
         if len(present) == 2:  # one row decides between two; the softmax of halves is its sigmoid
             weights, biases = (
@@ -218,16 +247,44 @@ def _learn_classes(vectors: csr_matrix, truth: Integers) -> tuple[Floats, Floats
     return coefficients, intercepts
 
 
-def _learn_labels(vectors: csr_matrix, truth: Integers) -> tuple[Floats, Floats]:
+def _learn_labels(vectors: csr_matrix, truth: Integers, class_count: int) -> tuple[Floats, Floats]:
     """Learn each label on its own; coefficients (classes, terms) and intercepts (classes,)."""
     counts = truth.sum(axis=0)
-    coefficients = np.zeros((truth.shape[1], vectors.shape[1]))
-    intercepts = np.log(counts + 0.5) - np.log(len(truth) - counts + 0.5)
+    coefficients = np.zeros((class_count, vectors.shape[1]))
+    intercepts = _log_odds(counts, len(truth))
     for label in np.flatnonzero((counts > 0) & (counts < len(truth))):
         if vectors.shape[1]:
             model = _regression(vectors, truth[:, label])
             coefficients[label], intercepts[label] = model.coef_[0], model.intercept_[0]
     return coefficients, intercepts
+
+
+def _count_terms(vectors: csr_matrix, labels: Integers, class_count: int) -> tuple[Floats, Floats]:
+    """Do as the two above by naive Bayes: how much of each term is in the texts of a class."""
+    from scipy.sparse import csr_matrix
+
+    if labels.ndim == 2:
+        truth = csr_matrix(labels, dtype=np.float32)
+    else:
+        places = (np.arange(len(labels)), labels)
+        truth = csr_matrix((np.ones(len(labels), np.float32), places), (len(labels), class_count))
+    counts = np.asarray(truth.sum(axis=0)).ravel()
+    inside = (truth.T @ vectors).toarray()
+    coefficients = _log_shares(inside)
+    if labels.ndim == 2:
+        coefficients -= _log_shares(np.asarray(vectors.sum(axis=0)) - inside)
+        return coefficients, _log_odds(counts, len(labels))
+    return coefficients, np.log(np.maximum(counts, 1e-6))
+
+
+def _log_shares(weights: Floats) -> Floats:
+    """The logarithm of each term's share of a class, none of them nothing."""
+    smoothed = np.maximum(weights, 0) + SMOOTHING
+    return np.log(smoothed) - np.log(smoothed.sum(axis=1, keepdims=True))
+
+
+def _log_odds(counts: Integers | Floats, total: int) -> Floats:
+    return np.log(counts + 0.5) - np.log(total - counts + 0.5)
 
 
 def _regression(vectors: csr_matrix, labels: Integers) -> LogisticRegression:
