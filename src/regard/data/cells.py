@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import decimal
 import math
 import operator
 from collections.abc import Iterable, Mapping
@@ -81,6 +82,8 @@ def _whole(value: object) -> str | int:
     if isinstance(value, bool | np.bool_):
         return str(value).lower()
     if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, decimal.Decimal) and value.is_finite() and value == int(value):
         return int(value)
     try:
         return operator.index(value)  # type: ignore[arg-type]

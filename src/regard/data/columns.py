@@ -13,7 +13,7 @@ from ..text.document import Document
 from .cells import RowError, is_missing, shown_value, time_number, to_label
 from .encodings import require_encoding
 
-__all__ = ["Columns", "Found", "Ignored", "Row", "require_columns", "to_document"]
+__all__ = ["Columns", "Found", "Ignored", "Row", "require_columns", "to_document", "unique_names"]
 
 
 @dataclass(frozen=True)
@@ -81,6 +81,17 @@ def require_columns(file: str, names: Sequence[str], columns: Columns) -> None:
             raise DataError(f"{file} {_missing(needed, names, option)}")
         if count > 1:
             raise DataError(f"{file} has {count} columns named {needed!r}; rename all but one")
+
+
+def unique_names(names: Sequence[str]) -> list[str]:
+    """Return the names of the columns, each once: a second one gets its number added."""
+    found: dict[str, None] = {}
+    for number, name in enumerate(names, 1):
+        unique = name or f"column {number}"
+        while unique in found:
+            unique = f"{unique} ({number})"
+        found[unique] = None
+    return list(found)
 
 
 def to_document(values: Mapping[str, object], columns: Columns) -> Document:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from ..errors import DataError
 from ..records.reading import BadRow
-from .columns import Columns, Found, Ignored, Row, require_columns
+from .columns import Columns, Found, Ignored, Row, require_columns, unique_names
 from .lines import Source
 
 __all__ = ["delimited_rows"]
@@ -115,11 +115,7 @@ def _names(header: list[str]) -> list[str]:
     """The names of the columns, each once; empty ones at the end are left out."""
     while len(header) > 1 and not header[-1]:
         header = header[:-1]
-    names: list[str] = []
-    for number, name in enumerate(header, 1):
-        unique = name or f"column {number}"
-        names.append(unique if unique not in names else f"{unique} ({number})")
-    return names
+    return unique_names(header)
 
 
 def _next_record(feed: _Feed, delimiter: str, file: str) -> _Record | None:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from ..errors import DataError
 from ..records.reading import BadRow
-from .columns import Columns, Found, Row, require_columns
+from .columns import Columns, Found, Row, require_columns, unique_names
 
 if TYPE_CHECKING:
     import pyarrow
+    import pyarrow.parquet
 
 __all__ = ["parquet_rows"]
 
@@ -22,42 +23,143 @@ def parquet_rows(path: Path, columns: Columns) -> Iterator[Found]:
     """Walk through the rows of the file, counted from 1."""
     import pyarrow.parquet
 
+    if path.exists() and not path.is_file():
+        raise DataError(f"{path} is no regular file; Parquet cannot be read from a pipe")
+    number = 0
     try:
-        file = pyarrow.parquet.ParquetFile(path)
+        with pyarrow.parquet.ParquetFile(path) as file:
+            for found in _rows(file, str(path), columns):
+                number = found.line
+                yield found
     except OSError as problem:
         raise DataError(f"cannot read {path}: {problem.strerror or problem}") from problem
-    except pyarrow.lib.ArrowInvalid as problem:
-        raise DataError(f"{path} is no Parquet file, or a damaged one: {problem}") from problem
-    with file:
-        names: list[str] = file.schema_arrow.names
-        require_columns(str(path), names, columns)
-        wanted = names if columns.carry else list(columns.needed)
-        number = 0
-        for batch in file.iter_batches(_ROWS_AT_A_TIME, columns=wanted):
-            values = [_values(column) for column in batch.columns]
-            for row in zip(*values, strict=True):
-                number += 1
-                cells = dict(zip(batch.schema.names, row, strict=True))
-                yield _row(str(path), number, cells, columns)
+    except pyarrow.ArrowException as problem:
+        where = f" behind row {number:,}" if number else ""
+        raise DataError(
+            f"{path} is no Parquet file, or a damaged one{where}: {problem}"
+        ) from problem
 
 
-def _values(column: pyarrow.Array) -> list[object]:
-    """The values of a column; if one of its texts is not UTF-8, all of them in bytes."""
+def _rows(file: pyarrow.parquet.ParquetFile, name: str, columns: Columns) -> Iterator[Row | BadRow]:
+    require_columns(name, file.schema_arrow.names, columns)
+    wanted = None if columns.carry else list(columns.needed)
+    written = {
+        field.name
+        for field in file.schema_arrow
+        if (wanted is None or field.name in wanted) and _has_times(field.type)
+        if not _python_holds(file, field.name)
+    }
+    number = 0
+    for batch in file.iter_batches(_ROWS_AT_A_TIME, columns=wanted):
+        names = unique_names(batch.schema.names)
+        values = [
+            _values(column, write_times=field.name in written)
+            for field, column in zip(batch.schema, batch.columns, strict=True)
+        ]
+        for row in zip(*values, strict=True):
+            number += 1
+            yield _row(name, number, dict(zip(names, row, strict=True)), columns)
+
+
+def _python_holds(file: pyarrow.parquet.ParquetFile, name: str) -> bool:
+    """Whether Python has a value for each time in a column: none beyond year 9999, no nanosecond.
+
+    One that it cannot hold makes text of all the column, for a column has one type.
+    """
+    import pyarrow
+
     try:
-        return column.to_pylist()
+        for batch in file.iter_batches(_ROWS_AT_A_TIME, columns=[name]):
+            for column in batch.columns:
+                column.to_pylist()
+    except (ValueError, OverflowError, pyarrow.ArrowException):
+        return False
+    return True
+
+
+def _values(column: pyarrow.Array, *, write_times: bool) -> list[object]:
+    if not write_times and not _has_maps(column.type):
+        try:
+            return column.to_pylist()
+        except UnicodeDecodeError:
+            pass
+    return [_value(scalar, write_times=write_times) for scalar in column]
+
+
+def _value(scalar: pyarrow.Scalar, *, write_times: bool) -> object:
+    """A value as Python has it: a map as a list of its pairs, text that is not UTF-8 as bytes."""
+    from pyarrow import types
+
+    def inner(one: pyarrow.Scalar) -> object:
+        return _value(one, write_times=write_times)
+
+    kind = scalar.type
+    if not scalar.is_valid:
+        return None
+    if types.is_dictionary(kind):
+        return inner(scalar.value)
+    if types.is_map(kind):
+        return [
+            {"key": inner(pair["key"]), "value": inner(pair["value"])} for pair in scalar.values
+        ]
+    if types.is_struct(kind):
+        return {kind.field(place).name: inner(scalar[place]) for place in range(kind.num_fields)}
+    if types.is_nested(kind):
+        return [inner(one) for one in scalar.values]
+    if write_times and types.is_temporal(kind):
+        return _written_time(scalar)
+    try:
+        return scalar.as_py()
     except UnicodeDecodeError:
-        return column.cast("large_binary").to_pylist()
-    except ValueError:  # Python's times end at microseconds
-        return column.cast("timestamp[us]", safe=False).to_pylist()
+        return scalar.as_buffer().to_pybytes()
+
+
+def _written_time(scalar: pyarrow.Scalar) -> str:
+    """A time as text that has all of it, such as ``12000-01-31`` or ``17 ns``."""
+    import pyarrow
+    from pyarrow import types
+
+    kind, zone = scalar.type, ""
+    unit = "days" if types.is_date(kind) else str(kind.unit)
+    if types.is_duration(kind):
+        return f"{scalar.value} {unit}"
+    if types.is_timestamp(kind) and kind.tz:
+        scalar, zone = pyarrow.scalar(scalar.value, pyarrow.timestamp(unit)), "Z"
+    text = str(scalar.cast(pyarrow.string()).as_py())
+    return f"{scalar.value} {unit} from 1970 on" if text.startswith("<") else text + zone
+
+
+def _has_times(kind: pyarrow.DataType) -> bool:
+    from pyarrow import types
+
+    return any(types.is_temporal(one) for one in _all_types(kind))
+
+
+def _has_maps(kind: pyarrow.DataType) -> bool:
+    from pyarrow import types
+
+    return any(types.is_map(one) for one in _all_types(kind))
+
+
+def _all_types(kind: pyarrow.DataType) -> Iterator[pyarrow.DataType]:
+    """A type and those inside of it."""
+    from pyarrow import types
+
+    yield kind
+    if types.is_dictionary(kind):
+        yield from _all_types(kind.value_type)
+    for place in range(kind.num_fields):
+        yield from _all_types(kind.field(place).type)
 
 
 def _row(file: str, number: int, values: dict[str, object], columns: Columns) -> Row | BadRow:
     for name in columns.needed:
         value = values[name]
-        if isinstance(value, bytes):
-            try:
-                values[name] = value.decode()
-            except UnicodeDecodeError as problem:
-                reason = f"column {name!r} is not valid utf-8: {problem.reason}"
-                return BadRow(file, number, "invalid encoding", reason)
+        if not isinstance(value, bytes):
+            continue
+        try:
+            values[name] = value.decode()
+        except UnicodeDecodeError as problem:
+            reason = f"column {name!r} is not valid utf-8: {problem.reason}"
+            return BadRow(file, number, "invalid encoding", reason)
     return Row(number, values)

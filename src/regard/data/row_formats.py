@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import pyarrow
 
 __all__ = ["ROW_FORMATS", "Cell", "Row", "RowFormat", "json_lines"]
+
+_DIGITS = 38  # of a decimal number of 128 bits
 
 Cell = object
 Row = Mapping[str, Cell]
@@ -69,8 +71,9 @@ class _Delimited:
             self._names = list(rows[0])
             writer.writerow(self._names)
         names = self._names or []
+        known = set(names)
         for number, row in enumerate(rows, first):
-            _require_columns(row, names, number)
+            _require_columns(row, known, number)
             writer.writerow([_flat(row.get(name)) for name in names])
         # A lone surrogate cannot be written as UTF-8; it is shown instead of ending the run.
         return text.getvalue().encode("utf-8", "backslashreplace")
@@ -96,15 +99,21 @@ class _Parquet:
         import pyarrow
 
         begun = self._schema is not None
-        encodable = [{name: _encodable(row[name]) for name in row} for row in rows]
+        encodable = [_encodable_row(row) for row in rows]
         try:
             if self._schema is None:
                 self._schema = _schema(encodable)
-            for number, row in enumerate(rows, first):
-                _require_columns(row, self._schema.names, number)
+            names = set(self._schema.names)
+            nested = [field for field in self._schema if pyarrow.types.is_nested(field.type)]
+            for number, row in enumerate(encodable, first):
+                _require_columns(row, names, number)
+                for field in nested:
+                    _require_known_names(row.get(field.name), field.type, number)
             batch = pyarrow.RecordBatch.from_pylist(encodable, self._schema)
             _require_writable(self._schema)
-        except (pyarrow.ArrowException, OverflowError) as problem:
+        except (pyarrow.ArrowException, OverflowError, ValueError) as problem:
+            if isinstance(problem, DataError):
+                raise
             raise DataError(
                 f"some of the rows from {first:,} on do not fit one type a column ({problem}); "
                 "write .jsonl instead"
@@ -147,6 +156,12 @@ def _type(found: pyarrow.DataType) -> pyarrow.DataType:
         return pyarrow.string()
     if pyarrow.types.is_list(found):
         return pyarrow.list_(_type(found.value_type))
+    if pyarrow.types.is_struct(found):
+        return pyarrow.struct([one.with_type(_type(one.type)) for one in found])
+    if pyarrow.types.is_decimal(found):
+        # Of as many digits as these rows need, and later ones may need more.
+        wide = pyarrow.decimal128 if found.precision <= _DIGITS else pyarrow.decimal256
+        return wide(_DIGITS if found.precision <= _DIGITS else 2 * _DIGITS, found.scale)
     return found
 
 
@@ -159,7 +174,25 @@ def _require_writable(schema: pyarrow.Schema) -> None:
         writer.write_table(schema.empty_table())
 
 
-def _require_columns(row: Row, names: Sequence[str], number: int) -> None:
+def _require_known_names(cell: Cell, kind: pyarrow.DataType, number: int) -> None:
+    """Raise ``DataError`` for a name inside a cell that its column lacks: Arrow would drop it."""
+    import pyarrow
+
+    if isinstance(cell, Mapping) and pyarrow.types.is_struct(kind):
+        known = {field.name: field.type for field in kind}
+        for name, inner in cell.items():
+            if name not in known:
+                raise DataError(
+                    f"row {number:,} has a cell with {name!r} inside, which the first ones lack; "
+                    "write .jsonl instead"
+                )
+            _require_known_names(inner, known[name], number)
+    elif isinstance(cell, list) and pyarrow.types.is_list(kind):
+        for inner in cell if pyarrow.types.is_nested(kind.value_type) else ():
+            _require_known_names(inner, kind.value_type, number)
+
+
+def _require_columns(row: Row, names: Collection[str], number: int) -> None:
     for name in row:
         if name not in names:
             raise DataError(
@@ -185,12 +218,16 @@ def _finite(cell: Cell) -> Cell:
     return [_finite(value) for value in cell] if isinstance(cell, list | tuple) else cell
 
 
+def _encodable_row(row: Row) -> dict[str, Cell]:
+    return {str(_encodable(name)): _encodable(cell) for name, cell in row.items()}
+
+
 def _encodable(cell: Cell) -> Cell:
     """The cell with lone surrogates, which UTF-8 cannot hold, shown as ``\\ud800``."""
     if isinstance(cell, str):
         return cell.encode("utf-8", "backslashreplace").decode()
     if isinstance(cell, Mapping):
-        return {name: _encodable(value) for name, value in cell.items()}
+        return _encodable_row(cell)
     return [_encodable(value) for value in cell] if isinstance(cell, list | tuple) else cell
 
 
