@@ -232,8 +232,9 @@ class Evaluation:
     def mix_ups(self) -> list[MixUp]:
         """Return which classes were taken for which, the commonest first."""
         found = [
-            MixUp(self.classes[true], self.classes[predicted], count, count / sum(row))
+            MixUp(self.classes[true], self.classes[predicted], count, count / total)
             for true, row in enumerate(self.confusion)
+            if (total := sum(row)) > row[true]
             for predicted, count in enumerate(row)
             if true != predicted and count
         ]
