@@ -1,19 +1,38 @@
 """Settings to JSON and back, and from the command line."""
 
+import dataclasses
 import json
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
 import pytest
 
-from regard.config import from_dict, require, require_one_of, to_dict, with_text_values
+from regard.config import (
+    checked_settings,
+    from_dict,
+    require,
+    require_one_of,
+    to_dict,
+    with_text_values,
+)
+from regard.data.caps import Caps
+from regard.data.columns import Columns
 from regard.errors import ConfigError
+from regard.experiments import EXPERIMENTS
+from regard.experiments.skipgram import SkipGramConfig
 from regard.models import MODELS
+from regard.models.attention_lstm import AttentionLSTMConfig
+from regard.models.seq2seq import Seq2SeqConfig
+from regard.tasks.generate import GenerationConfig
 from regard.text.tokenize import TextConfig
+from regard.text.units import UnitsConfig
 from regard.training.config import TrainingConfig
+from regard.training.forcing import ForcingConfig
 
 
 @dataclass(frozen=True)
+@checked_settings
 class Sample:
     count: int = 3
     share: float = 0.5
@@ -54,14 +73,60 @@ def test_a_whole_number_may_stand_for_a_number():
         ({"count": True}, "Sample.count must be a whole number, got True"),
         ({"count": None}, "Sample.count must be a whole number, got None"),
         ({"share": True}, "Sample.share must be a number, got True"),
+        ({"kind": 3}, "Sample.kind must be 'this' or 'that', got 3"),
         ({"loud": 1}, "Sample.loud must be true or false, got 1"),
         ({"limit": "none"}, "Sample.limit must be a whole number or none, got 'none'"),
-        ({"kind": "those"}, "Sample.kind must be 'this' or 'that', got 'those'"),
+        ({"kind": "those"}, "Sample.kind cannot be 'those'; did you mean 'this'"),
     ],
 )
 def test_a_wrong_value_is_named(values, message):
     with pytest.raises(ConfigError, match=message):
         from_dict(Sample, values)
+    if values.keys() <= to_dict(Sample()).keys():
+        with pytest.raises(ConfigError, match=message):
+            Sample(**values)
+
+
+SETTINGS = [
+    *(TrainingConfig, ForcingConfig, GenerationConfig, TextConfig, UnitsConfig, SkipGramConfig),
+    *(Caps, Columns, AttentionLSTMConfig, Seq2SeqConfig, *MODELS.values(), *EXPERIMENTS.values()),
+]
+
+
+@pytest.mark.parametrize("kind", SETTINGS, ids=lambda kind: kind.__name__)
+def test_every_setting_names_a_value_of_a_wrong_type(kind):
+    """Issue 10: ``TrainingConfig(epochs="3")`` raised a TypeError about a comparison."""
+    for field in dataclasses.fields(kind):
+        for wrong in (object(), [1], b"x"):
+            with pytest.raises(ConfigError, match=rf"^{kind.__name__}\.{field.name} must be "):
+                kind(**{field.name: wrong})
+    kind()
+
+
+def test_text_is_no_number_in_python_either():
+    with pytest.raises(ConfigError, match=r"TrainingConfig.epochs must be a whole number, got '3'"):
+        TrainingConfig(epochs="3")
+    with pytest.raises(ConfigError, match="clip must be a number or none, got '1'"):
+        dataclasses.replace(TrainingConfig(), clip="1")
+    with pytest.raises(ConfigError, match="optimizer cannot be 'adma'; did you mean 'adam'"):
+        TrainingConfig(optimizer="adma")
+
+
+def test_numbers_of_numpy_become_pythons():
+    """A search over ``np.arange(3)`` hands out such numbers, which JSON cannot hold."""
+    config = TrainingConfig(epochs=np.int64(3), learning_rate=np.float32(0.5), clip=2)
+    assert config == TrainingConfig(epochs=3, learning_rate=0.5, clip=2.0)
+    assert [type(config.epochs), type(config.learning_rate), type(config.clip)] == [
+        *(int, float, float)
+    ]
+    json.dumps(to_dict(config))
+
+
+def test_ranges_are_checked_after_types_and_by_bases_too():
+    with pytest.raises(ConfigError, match="hidden_size must be at least 1, got 0"):
+        MODELS["han"](hidden_size=0)
+    with pytest.raises(ConfigError, match="max_words must be at least 1, got 0"):
+        Caps(max_words=0)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +157,7 @@ def test_text_becomes_what_the_setting_is(name, text, value):
         ("count", "none", "Sample.count must be a whole number, got 'none'"),
         ("loud", "perhaps", "Sample.loud must be true or false, got 'perhaps'"),
         ("limit", "few", "Sample.limit must be a whole number or none, got 'few'"),
-        ("kind", "those", "Sample.kind must be 'this' or 'that', got 'those'"),
+        ("kind", "those", "Sample.kind cannot be 'those'; did you mean 'this'"),
         ("knid", "this", "Sample has no setting 'knid'; did you mean 'kind'"),
     ],
 )

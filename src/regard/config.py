@@ -2,12 +2,15 @@
 
 Every settings class of the package is flat: its fields are numbers, strings, booleans or
 ``None``. So one function reads them from JSON, one from the command line, and a saved
-folder can be read by a person.
+folder can be read by a person. ``checked_settings`` holds each value to the type of its field,
+wherever it comes from; a class itself only says which range it allows.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
+import numbers
 import types
 import typing
 from collections.abc import Iterable, Mapping
@@ -18,10 +21,35 @@ from .errors import ConfigError, suggestion
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-__all__ = ["Plain", "from_dict", "require", "require_one_of", "to_dict", "with_text_values"]
+__all__ = [
+    "Plain",
+    "checked_settings",
+    "from_dict",
+    "require",
+    "require_one_of",
+    "to_dict",
+    "with_text_values",
+]
 
 Plain = str | int | float | bool | None
 T = TypeVar("T", bound="DataclassInstance")
+C = TypeVar("C")
+
+
+def checked_settings(kind: type[C]) -> type[C]:
+    """Let a settings class check the types of its values first; stands under ``@dataclass``.
+
+    A whole number may stand for a number, and a number of numpy for one of Python's.
+    """
+    check_range = getattr(kind, "__post_init__", None)  # its own, or its base's
+
+    def check(self: DataclassInstance) -> None:
+        _check_types(self)
+        if check_range is not None:
+            check_range(self)
+
+    setattr(kind, "__post_init__", check)  # noqa: B010 - a class has no such attribute to mypy
+    return kind
 
 
 def to_dict(config: DataclassInstance) -> dict[str, Plain]:
@@ -31,26 +59,24 @@ def to_dict(config: DataclassInstance) -> dict[str, Plain]:
 
 def from_dict(kind: type[T], values: Mapping[str, Plain]) -> T:
     """Build settings of ``kind``; an unknown name, or a value of a wrong type, is an error."""
-    hints = typing.get_type_hints(kind)
-    known = {field.name for field in dataclasses.fields(kind)}
+    known = _field_types(kind)
     checked: dict[str, Plain] = {}
     for name, value in values.items():
         if name not in known:
             raise ConfigError(f"{kind.__name__} has no setting {name!r}; {suggestion(name, known)}")
-        checked[name] = _checked(f"{kind.__name__}.{name}", value, hints[name])
+        checked[name] = _checked(f"{kind.__name__}.{name}", value, known[name])
     return kind(**checked)
 
 
 def with_text_values(config: T, values: Mapping[str, str]) -> T:
     """Return ``config`` with settings changed, each given as text: ``{"hidden_size": "100"}``."""
     kind = type(config)
-    hints = typing.get_type_hints(kind)
-    known = {field.name for field in dataclasses.fields(kind)}
+    known = _field_types(kind)
     changed: dict[str, Plain] = {}
     for name, text in values.items():
         if name not in known:
             raise ConfigError(f"{kind.__name__} has no setting {name!r}; {suggestion(name, known)}")
-        changed[name] = _parsed(f"{kind.__name__}.{name}", text, hints[name])
+        changed[name] = _parsed(f"{kind.__name__}.{name}", text, known[name])
     return dataclasses.replace(config, **changed)
 
 
@@ -67,6 +93,22 @@ def require_one_of(name: str, value: str, known: Iterable[str]) -> None:
         raise ConfigError(f"{name} cannot be {value!r}; {suggestion(str(value), choices)}")
 
 
+def _check_types(config: DataclassInstance) -> None:
+    kind = type(config)
+    for name, hint in _field_types(kind).items():
+        value = getattr(config, name)
+        plain = _checked(f"{kind.__name__}.{name}", value, hint)
+        if plain is not value:
+            object.__setattr__(config, name, plain)  # the settings are frozen, but not made yet
+
+
+@functools.cache
+def _field_types(kind: type[DataclassInstance]) -> Mapping[str, object]:
+    """The type of each setting."""
+    hints = typing.get_type_hints(kind)
+    return {field.name: hints[field.name] for field in dataclasses.fields(kind)}
+
+
 def _alternatives(hint: object) -> tuple[object, ...]:
     """The types a setting may have: ``int | None`` gives ``(int, NoneType)``."""
     if typing.get_origin(hint) in (Union, types.UnionType):
@@ -74,16 +116,19 @@ def _alternatives(hint: object) -> tuple[object, ...]:
     return (hint,)
 
 
-def _checked(name: str, value: Plain, hint: object) -> Plain:
+def _checked(name: str, value: object, hint: object) -> Plain:
+    """Return the value as Python's own type, or raise; bool is no number here."""
     for kind in _alternatives(hint):
         if typing.get_origin(kind) is Literal:
-            if value in typing.get_args(kind):
+            if isinstance(value, str) and value in typing.get_args(kind):
                 return value
-        elif kind is float and isinstance(value, int | float) and not isinstance(value, bool):
+        elif kind is int and isinstance(value, numbers.Integral) and not isinstance(value, bool):
+            return int(value)
+        elif kind is float and isinstance(value, numbers.Real) and not isinstance(value, bool):
             return float(value)
-        elif isinstance(kind, type) and type(value) is kind:
-            return value
-    raise ConfigError(f"{name} must be {_described(hint)}, got {value!r}")
+        elif kind not in (int, float) and isinstance(kind, type) and isinstance(value, kind):
+            return typing.cast(Plain, value)
+    raise _refusal(name, value, hint)
 
 
 def _parsed(name: str, text: str, hint: object) -> Plain:
@@ -99,7 +144,14 @@ def _parsed(name: str, text: str, hint: object) -> Plain:
                 continue
         if kind is str or (typing.get_origin(kind) is Literal and text in typing.get_args(kind)):
             return text
-    raise ConfigError(f"{name} must be {_described(hint)}, got {text!r}")
+    raise _refusal(name, text, hint)
+
+
+def _refusal(name: str, value: object, hint: object) -> ConfigError:
+    choices = [c for kind in _alternatives(hint) for c in typing.get_args(kind)]
+    if choices and isinstance(value, str):
+        return ConfigError(f"{name} cannot be {value!r}; {suggestion(value, choices)}")
+    return ConfigError(f"{name} must be {_described(hint)}, got {value!r}")
 
 
 def _described(hint: object) -> str:

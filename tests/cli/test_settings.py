@@ -41,7 +41,7 @@ def test_the_later_of_two_changes_wins():
         ("", "takes part.name=value"),
         ("trianing.epochs=5", "knows no part 'trianing'; did you mean 'training'"),
         ("network.=5", "HANConfig has no setting ''"),
-        ("network.cell=gur", "cell must be 'rnn' or 'gru' or 'lstm', got 'gur'"),
+        ("network.cell=gur", "cell cannot be 'gur'; did you mean 'gru'"),
         ("network.pooling=maen", "pooling cannot be 'maen'; did you mean 'mean'"),
         ("training.epochs=1.5", "epochs must be a whole number, got '1.5'"),
         ("training.freeze_vectors=perhaps", "must be true or false, got 'perhaps'"),

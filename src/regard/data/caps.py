@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..config import require
+from ..config import checked_settings, require
 from ..records.truncation import ClassCut, TruncationReport
 from ..text.encode import Encoded
 from .flat import places_in_row, row_sums
@@ -17,6 +17,7 @@ __all__ = ["Caps", "CutTally", "Kept", "count_cuts", "cut", "left_of", "length_a
 
 
 @dataclass(frozen=True, slots=True)
+@checked_settings
 class Caps:
     """The most sentences of a document and words of a sentence; ``None`` sets no limit."""
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..config import require
+from ..config import checked_settings, require
 from ..errors import DataError
 from ..records.reading import BadRow
 from ..text.document import Document
@@ -17,6 +17,7 @@ __all__ = ["Columns", "Found", "Ignored", "Row", "require_columns", "to_document
 
 
 @dataclass(frozen=True)
+@checked_settings
 class Columns:
     """Where the parts of a document stand in a file, and how the file is written."""
 

@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..config import require
+from ..config import checked_settings, require
 from ..data.pairs import EncodedPairs
 from ..models.seq2seq import PRESETS, Seq2SeqConfig
 from ..records.experiment import Chart, Finding, Row
@@ -36,6 +36,7 @@ _IDS = {sign: len(RESERVED) + place for place, sign in enumerate("0123456789+")}
 
 
 @dataclass(frozen=True)
+@checked_settings
 class Addition:
     """How many sums there are, and how long each system may learn from them.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from ..config import require
+from ..config import checked_settings, require
 from ..models.seq2seq import PRESETS, Seq2SeqConfig
 from ..records.experiment import Chart, Finding, Row
 from ..training.seeds import derived_seed
@@ -23,6 +23,7 @@ _STACK = replace(PRESETS["addition"], cell="lstm", decoder="sutskever", directio
 
 
 @dataclass(frozen=True)
+@checked_settings
 class Depth:
     """How wide a single layer is, and how deep its rivals of the same size are."""
 

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ..config import require
+from ..config import checked_settings, require
 from ..data.pairs import EncodedPairs
 from ..models.seq2seq import Seq2SeqConfig
 from ..records.experiment import Chart, Curve, Finding, Row
@@ -27,6 +27,7 @@ _ANSWERS = 8  # tokens that could be written
 
 
 @dataclass(frozen=True)
+@checked_settings
 class Gradients:
     """How long the rows are, and how many are averaged."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from ..config import require
+from ..config import checked_settings, require
 from ..models.seq2seq import PRESETS, Seq2Seq
 from ..nn.decoders import DecoderName
 from ..records.experiment import Chart, Curve, Finding, Row
@@ -24,6 +24,7 @@ _WAYS: dict[str, DecoderName] = {"with attention": "luong", "without": "sutskeve
 
 
 @dataclass(frozen=True)
+@checked_settings
 class Length:
     """How long the rows get, and how much is learnt from them."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from ..config import checked_settings
 from ..models.seq2seq import PRESETS, Seq2SeqConfig
 from ..nn.cells import CellName
 from ..records.experiment import Chart, Finding, Row
@@ -30,6 +31,7 @@ READINGS: dict[str, Seq2SeqConfig] = {
 
 
 @dataclass(frozen=True)
+@checked_settings
 class Order:
     """How long the rows to remember are, and how long they are learnt from."""
 

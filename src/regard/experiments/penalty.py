@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import torch
 
-from ..config import require
+from ..config import checked_settings, require
 from ..models.flat import FlatConfig
 from ..ragged import Ragged
 from ..records.experiment import Chart, Curve, Finding, Row
@@ -25,6 +25,7 @@ PRICES = (0.0, 0.01, 0.1, 1.0)
 
 
 @dataclass(frozen=True)
+@checked_settings
 class Penalty:
     """How many hops there are, and how long the documents with as many cues are learnt from."""
 

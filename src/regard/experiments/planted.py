@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ..config import require
+from ..config import checked_settings, require
 from ..data.series import SeriesBatch
 from ..models.attention_lstm import AttentionLSTM, AttentionLSTMConfig
 from ..ragged import Ragged
@@ -61,6 +61,7 @@ class PlantedSeries:
 
 
 @dataclass(frozen=True)
+@checked_settings
 class Planted:
     """How long the series are, and which step of them or which feature tells the answer."""
 

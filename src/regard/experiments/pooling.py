@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..config import require
+from ..config import checked_settings, require
 from ..models.flat import FlatConfig
 from ..records.experiment import Chart, Curve, Finding, Row
 from ..training.seeds import derived_seed
@@ -21,6 +21,7 @@ COMPARED = ("mean", "attention", "max", "last")
 
 
 @dataclass(frozen=True)
+@checked_settings
 class Pooling:
     """How long the documents are, and how long they are learnt from."""
 

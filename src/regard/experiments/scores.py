@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from ..config import checked_settings
 from ..models.seq2seq import PRESETS
 from ..records.experiment import Chart, Finding, Row
 from ..training.seeds import derived_seed
@@ -19,6 +20,7 @@ COMPARED = ("dot", "general", "general_diag", "concat", "additive", "location")
 
 
 @dataclass(frozen=True)
+@checked_settings
 class Scores:
     """How long the rows are, and how long they are learnt from."""
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import logsigmoid
 
-from ..config import require
+from ..config import checked_settings, require
 from ..files import replacing
 from ..text.encode import encode
 from ..text.tokenize import TextConfig, tokenize_many
@@ -26,6 +26,7 @@ _DRAWN = 256  # words drawn for a batch; its pairs share them, which makes one p
 
 
 @dataclass(frozen=True)
+@checked_settings
 class SkipGramConfig:
     """How vectors are learnt: from which neighbours, against how many words drawn at random."""
 

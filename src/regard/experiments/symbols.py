@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from ..config import checked_settings
 from ..models.seq2seq import PRESETS
 from ..nn.decoders import DecoderName
 from ..records.experiment import Chart, Finding, Row
@@ -19,6 +20,7 @@ _WAYS: dict[str, DecoderName] = {"with attention": "luong", "without": "sutskeve
 
 
 @dataclass(frozen=True)
+@checked_settings
 class Symbols:
     """How many rows there are, how long they are, and how long they are learnt from."""
 

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..config import require
+from ..config import checked_settings, require
 from ..data.pairs import EncodedPairs
 from ..models.seq2seq import PRESETS
 from ..nn.decoders import DecoderName
@@ -39,6 +39,7 @@ _IDS = {letter: len(RESERVED) + place for place, letter in enumerate(_LETTERS)}
 
 
 @dataclass(frozen=True)
+@checked_settings
 class Transliteration:
     """How long the words get, and how much is learnt from them.
 

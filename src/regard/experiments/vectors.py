@@ -13,6 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..config import checked_settings
 from ..data.columns import Columns
 from ..data.docstrings import collect_docstrings
 from ..data.readers import read_documents
@@ -26,6 +27,7 @@ __all__ = ["Vectors"]
 
 
 @dataclass(frozen=True)
+@checked_settings
 class Vectors:
     """Which corpus is read, how vectors are learnt from it, and which words are looked up."""
 

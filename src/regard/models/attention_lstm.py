@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import torch
 from torch import nn
 
-from ..config import require, require_one_of
+from ..config import checked_settings, require, require_one_of
 from ..data.series import SeriesBatch
 from ..nn.cells import CELLS, CellName
 from ..nn.dropout import drop
@@ -27,6 +27,7 @@ __all__ = ["AttentionLSTM", "AttentionLSTMConfig"]
 
 
 @dataclass(frozen=True)
+@checked_settings
 class AttentionLSTMConfig:
     """Where attention stands, what it weighs, and whether one vector of weights serves all."""
 

@@ -16,7 +16,7 @@ from typing import ClassVar, Literal
 import torch
 from torch import Tensor, nn
 
-from ..config import require, require_one_of
+from ..config import checked_settings, require, require_one_of
 from ..nn.packing import Packing
 from ..nn.pooling import Pooled
 from ..nn.rows import row_softmax, row_weighted_sum, take_rows
@@ -28,6 +28,7 @@ __all__ = ["CAHANConfig"]
 
 
 @dataclass(frozen=True)
+@checked_settings
 class CAHANConfig(HierarchyConfig):
     """HAN whose words are weighed in view of the other sentences.
 

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from torch import nn
 
+from ..config import checked_settings
 from ..data.batch import Batch
 from ..nn.dropout import drop
 from ..nn.pooling import Pooled
@@ -23,6 +24,7 @@ __all__ = ["Flat", "FlatConfig"]
 
 
 @dataclass(frozen=True)
+@checked_settings
 class FlatConfig(ReaderConfig):
     """Reads a document as one row of words."""
 

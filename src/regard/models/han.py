@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from torch import Tensor
 
+from ..config import checked_settings
 from ..nn.pooling import Pooled, Pooling
 from ..ragged import Ragged
 from .hierarchy import Hierarchy, HierarchyConfig, SentenceMaker
@@ -20,6 +21,7 @@ __all__ = ["HANConfig"]
 
 
 @dataclass(frozen=True)
+@checked_settings
 class HANConfig(HierarchyConfig):
     """Reads each sentence by itself, or with ``reading="flow"`` on from the one before."""
 

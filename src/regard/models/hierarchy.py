@@ -11,7 +11,7 @@ from typing import Literal
 
 from torch import Tensor, nn
 
-from ..config import require, require_one_of
+from ..config import checked_settings, require, require_one_of
 from ..data.batch import Batch
 from ..nn.dropout import drop
 from ..nn.pooling import Pooled, Pooling
@@ -25,6 +25,7 @@ __all__ = ["Hierarchy", "HierarchyConfig", "SentenceMaker"]
 
 
 @dataclass(frozen=True)
+@checked_settings
 class HierarchyConfig(ReaderConfig):
     """The settings of a reader with two levels.
 

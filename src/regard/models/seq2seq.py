@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from torch import nn
 
-from ..config import require, require_one_of
+from ..config import checked_settings, require, require_one_of
 from ..data.batch import Batch
 from ..data.pairs import PairBatch
 from ..nn.attention import SCORES
@@ -31,6 +31,7 @@ __all__ = ["PRESETS", "Seq2Seq", "Seq2SeqConfig"]
 
 
 @dataclass(frozen=True)
+@checked_settings
 class Seq2SeqConfig:
     """How a network reads and writes; the sizes are those of the notes."""
 

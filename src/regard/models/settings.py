@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from ..config import require, require_one_of
+from ..config import checked_settings, require, require_one_of
 from ..nn.attention import SCORES
 from ..nn.cells import CELLS, CellName
 from ..nn.encoders import ENCODERS
@@ -15,6 +15,7 @@ __all__ = ["ReaderConfig"]
 
 
 @dataclass(frozen=True)
+@checked_settings
 class ReaderConfig:
     """How a network reads: sizes as in the HAN paper, 200 for words and 50 for each direction."""
 

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from ..config import require, require_one_of
+from ..config import checked_settings, require, require_one_of
 from ..data.batch import Batch
 from ..data.pairs import PairBatch
 from ..errors import DataError
@@ -28,6 +28,7 @@ Method = Literal["greedy", "beam", "sample"]
 
 
 @dataclass(frozen=True)
+@checked_settings
 class GenerationConfig:
     """How a model writes on its own."""
 

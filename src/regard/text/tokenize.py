@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..config import require, require_one_of
+from ..config import checked_settings, require, require_one_of
 from .characters import kinds_of
 from .dictionary import dictionary_joins
 from .document import Tokens, cut_tokens
@@ -22,6 +22,7 @@ __all__ = ["TextConfig", "tokenize", "tokenize_many"]
 
 
 @dataclass(frozen=True)
+@checked_settings
 class TextConfig:
     """How texts become tokens and tokens become ids."""
 

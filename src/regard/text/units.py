@@ -14,7 +14,7 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..config import require, require_one_of
+from ..config import checked_settings, require, require_one_of
 from .document import Tokens
 
 __all__ = ["END", "KINDS", "RESERVED", "START", "Pieces", "Units", "UnitsConfig", "spelled"]
@@ -31,6 +31,7 @@ KINDS: tuple[UnitKind, ...] = ("words", "characters", "subwords")
 
 
 @dataclass(frozen=True)
+@checked_settings
 class UnitsConfig:
     """Which pieces texts are made of, and how many different ones there are at most."""
 

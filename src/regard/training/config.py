@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
-from ..config import require, require_one_of
+from ..config import checked_settings, require
 
 __all__ = [
     "ClassWeights",
@@ -25,6 +25,7 @@ Precision = Literal["float32", "float64", "bfloat16"]
 
 
 @dataclass(frozen=True)
+@checked_settings
 class TrainingConfig:
     """How to train; how large the network is belongs to the model's settings."""
 
@@ -49,16 +50,8 @@ class TrainingConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        self._require_choices()
         self._require_counts()
         self._require_amounts()
-
-    def _require_choices(self) -> None:
-        require_one_of("optimizer", self.optimizer, get_args(OptimizerName))
-        require_one_of("schedule", self.schedule, get_args(ScheduleName))
-        require_one_of("monitor", self.monitor, get_args(Monitor))
-        require_one_of("class_weights", self.class_weights, get_args(ClassWeights))
-        require_one_of("precision", self.precision, get_args(Precision))
 
     def _require_counts(self) -> None:
         counts = {

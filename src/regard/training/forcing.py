@@ -13,7 +13,7 @@ from typing import Literal
 
 import torch
 
-from ..config import require, require_one_of
+from ..config import checked_settings, require, require_one_of
 from ..data.pairs import PairBatch
 from ..models.seq2seq import Seq2Seq
 from ..tasks.generate import TokenLoss
@@ -27,6 +27,7 @@ _STEEPNESS = 10.0  # of the inverse sigmoid: it is within 1 % of its ends near b
 
 
 @dataclass(frozen=True)
+@checked_settings
 class ForcingConfig:
     """The probability that a step is told the true token: at the start, and at the end."""
 
