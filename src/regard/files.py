@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import os
 import secrets
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TextIO
 
-__all__ = ["naming", "open_named", "replacing", "write_file"]
+__all__ = ["naming", "open_named", "replacing", "standard_output", "write_file"]
 
 
 def write_file(path: Path | str, content: str | bytes) -> None:
@@ -71,6 +73,15 @@ def naming(path: Path | str) -> Iterator[None]:
         if problem.errno is None:
             raise
         raise OSError(problem.errno, problem.strerror, str(path)) from problem
+
+
+@contextlib.contextmanager
+def standard_output() -> Iterator[TextIO]:
+    """Give standard output to write to; errors of the system inside name it."""
+    with naming("standard output"):
+        if sys.stdout is None:  # closed when the program was started
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        yield sys.stdout
 
 
 class _NamedFile(io.FileIO):

@@ -142,3 +142,50 @@ def test_a_file_that_may_not_be_written_is_one_line(shell, project, tmp_path):
     (blocked := tmp_path / "a file").write_text("")
     ran = shell("predict", project.model, project.new, "--out", blocked / "out.jsonl")
     assert "a file" in ran.error
+
+
+def in_a_shell(line, *arguments):
+    """Run a line of the shell in which ``$regard`` is the command and ``$1`` the first argument."""
+    command = f"{sys.executable} -m regard"
+    environment = {**os.environ, "PYTHONPATH": str(Path(regard.__file__).parents[1])}
+    return subprocess.run(
+        ["bash", "-c", line.replace("$regard", command), "bash", *map(str, arguments)],
+        capture_output=True,
+        env=environment,
+    )
+
+
+def test_closed_streams_never_end_up_in_a_file(project, tmp_path):
+    """What is printed would go into the file that got the number of a closed stream."""
+    open_, closed = tmp_path / "open.jsonl", tmp_path / "closed.jsonl"
+    in_a_shell('$regard predict "$1" "$2" --out "$3"', project.model, project.new, open_)
+    ran = in_a_shell(
+        '$regard predict "$1" "$2" --out "$3" <&- >&- 2>&-', project.model, project.new, closed
+    )
+    assert ran.returncode == 0 and not ran.stdout + ran.stderr
+    assert closed.read_bytes() == open_.read_bytes() and closed.read_bytes().count(b"\n") == 25
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("$regard --version >&-", "standard output: Bad file descriptor"),
+        ("$regard --version >/dev/full", "standard output: No space left on device"),
+        ('$regard predict "$1" - <&-', "standard input is closed; give a file in the place of -"),
+        ('$regard predict "$1" "$2" >/dev/full', "standard output: No space left on device"),
+    ],
+)
+def test_a_stream_that_cannot_be_used_is_one_line(project, line, told):
+    ran = in_a_shell(line, project.model, project.new)
+    assert ran.returncode == 1 and not ran.stdout
+    assert ran.stderr.decode() == f"error: {told}\n"
+
+
+def test_an_error_that_nobody_can_read_still_has_its_code(project):
+    ran = in_a_shell("$regard predict none none.csv 2>&-")
+    assert ran.returncode == 1 and not ran.stdout + ran.stderr
+
+
+def test_whoever_reads_the_first_line_alone_sees_no_complaint():
+    ran = in_a_shell("$regard experiment list | head -1")
+    assert ran.stdout.count(b"\n") == 1 and not ran.stderr

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from cli_files import COLUMNS
 from full_disk import full_disk
+from reviews import reviews, tiny
 
 TEXT = ("--text", "A great film. The music was dull.")
 COMMANDS = {
@@ -135,3 +137,53 @@ def test_folders_are_not_made_in_a_saved_model(shell, own, command):
     for out in (own.model, own.model / "deep"):
         assert "lies in the saved model" in shell(*arguments, "--out", out).error
     assert state(own.folder) == before
+
+
+STEERING = "\x1b]0;title\x07\x1b[31m\x9b2J\x85\u202e\u2066\r\b"
+OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+
+
+@pytest.fixture(scope="module")
+def steering(tmp_path_factory):
+    """A model whose labels, settings and data would steer a terminal."""
+    folder = tmp_path_factory.mktemp("steering")
+    texts, labels = reviews(40)
+    named = {"good": f"good{STEERING}", "bad": f"{STEERING}bad"}
+    labels = [named[label] for label in labels]
+    tiny(training__epochs=1).fit(texts, labels).save(folder / "model")
+    data = folder / "data.jsonl"
+    rows = zip(texts, labels, strict=True)
+    data.write_text("".join(json.dumps({"text": a + STEERING, "label": b}) + "\n" for a, b in rows))
+    about = json.loads((folder / "model" / "config.json").read_text())
+    about["facts"]["data"] = f"data{STEERING}.csv"
+    (folder / "model" / "config.json").write_text(json.dumps(about))
+    return folder
+
+
+PRINTED = {
+    "info": ["info", "model"],
+    "info --json": ["info", "model", "--json"],
+    "evaluate": ["evaluate", "model", "data.jsonl"],
+    "evaluate --json": ["evaluate", "model", "data.jsonl", "--json"],
+    "look": ["look", "model", "data.jsonl", "--limit", "5", "--word", f"a{STEERING}"],
+    "diff": ["diff", "model", "model", "data.jsonl", "--limit", "5"],
+    "audit": ["audit", "model", "data.jsonl", "--limit", "2", "--no-needle"],
+    "explain": ["explain", "model", "--text", f"a great film{STEERING}"],
+    "predict": ["predict", "model", "data.jsonl"],
+    "no column": ["predict", "model", "data.jsonl", "--text-column", f"a{STEERING}"],
+    "no file": ["predict", "model", f"data{STEERING}.csv"],
+    "no model": ["predict", f"model{STEERING}", "data.jsonl"],
+    "no format": ["predict", "model", "data.jsonl", "--out", f"a.{STEERING}"],
+    "no option": ["predict", "model", "data.jsonl", f"--a{STEERING}"],
+    "no number": ["explain", "model", "--text", "a", "--limit", f"a{STEERING}"],
+    "no setting": ["train", "data.jsonl", "--out", "m", "--set", f"training.a{STEERING}=1"],
+    "no experiment": ["experiment", f"a{STEERING}"],
+}
+
+
+@pytest.mark.parametrize("command", PRINTED)
+def test_nothing_that_is_printed_steers_a_terminal(shell, steering, monkeypatch, command):
+    monkeypatch.chdir(steering)
+    ran = shell(*PRINTED[command])
+    assert ran.out or ran.err
+    assert not OBEYED.search(ran.out) and not OBEYED.search(ran.err), ran

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .options import Device, Quiet
-from .output import require_outside_models, write_report
+from .output import require_outside_models, show, write_report
 from .progress import say
 
 if TYPE_CHECKING:
@@ -56,11 +56,13 @@ def demo(
     classifier.save(out / "model")
     write_report(found, out / "report.html", render)
     if not quiet:
-        typer.echo("\n".join(summary(found)))
-        typer.echo(
-            f"\n{time.perf_counter() - began:.0f} seconds. Look at {out / 'report.html'}, then try:"
+        seconds = time.perf_counter() - began
+        show(
+            *summary(found),
+            "",
+            f"{seconds:.0f} seconds. Look at {out / 'report.html'}, then try:",
+            f'  regard explain {out / "model"} --text "Return the sorted list of edges."',
         )
-        typer.echo(f'  regard explain {out / "model"} --text "Return the sorted list of edges."')
 
 
 def _sides(documents: list[Document], seed: int) -> tuple[list[Document], list[Document]]:

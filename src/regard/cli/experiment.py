@@ -14,7 +14,7 @@ from ..config import require, require_one_of
 from ..errors import ConfigError
 from ..files import write_file
 from .options import Quiet
-from .output import require_outside_models
+from .output import require_outside_models, show
 from .progress import say
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def experiment(
     if name == "list":
         width = max(map(len, EXPERIMENTS)) + 1
         for known, kind in EXPERIMENTS.items():
-            typer.echo(f"{known:<{width}} {kind.title}")
+            show(f"{known:<{width}} {kind.title}")
         return
     require_one_of("the experiment", name, [*EXPERIMENTS, "list"])
     require_one_of("--plot", plot, PLOT_FORMATS)
@@ -69,7 +69,7 @@ def experiment(
     write_file(out / f"{name}.json", found.to_json() + "\n")
     write_plot(found, out / f"{name}.{plot}")
     if not quiet:
-        typer.echo("\n".join([found.title, "", *experiment_lines(found)]))
+        show(found.title, "", *experiment_lines(found))
     say(f"written to {out / name}.{plot} and {out / name}.json", quiet=quiet)
 
 

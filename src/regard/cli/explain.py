@@ -15,7 +15,7 @@ from ..errors import ConfigError
 from ..files import write_file
 from .explain_translator import TranslationsToExplain, explain_translator
 from .options import Device, Encoding, ModelFolder, Quiet
-from .output import require_output
+from .output import require_output, show_drawn
 from .progress import say
 from .texts import TextsToExplain
 
@@ -116,8 +116,9 @@ def _show(explanations: Sequence[Explanation]) -> None:
     from ..views.terminal import Terminal, render
 
     width = shutil.get_terminal_size().columns
-    terminal = Terminal.detect(os.environ, sys.stdout.isatty(), width=width)
-    typer.echo("\n\n".join(render(explanation, terminal) for explanation in explanations))
+    is_terminal = sys.stdout is not None and sys.stdout.isatty()
+    terminal = Terminal.detect(os.environ, is_terminal, width=width)
+    show_drawn("\n\n".join(render(explanation, terminal) for explanation in explanations))
 
 
 def _write(explanations: Sequence[Explanation], path: Path) -> None:

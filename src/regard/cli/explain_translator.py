@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 from ..errors import ConfigError
 from ..files import write_file
+from .output import show_drawn
 from .progress import say
 from .texts import TextsToExplain
 
@@ -56,8 +55,9 @@ def _show(found: Sequence[Sequence[Alignment]]) -> None:
     from ..views.alignment_lines import Terminal, render
 
     width = shutil.get_terminal_size().columns
-    terminal = Terminal.detect(os.environ, sys.stdout.isatty(), width=width)
-    typer.echo("\n\n".join(render(candidates, terminal) for candidates in found))
+    is_terminal = sys.stdout is not None and sys.stdout.isatty()
+    terminal = Terminal.detect(os.environ, is_terminal, width=width)
+    show_drawn("\n\n".join(render(candidates, terminal) for candidates in found))
 
 
 def _write(found: Sequence[Sequence[Alignment]], path: Path) -> None:

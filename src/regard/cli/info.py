@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from .options import Json
+from .output import show
 
 __all__ = ["info"]
 
@@ -23,13 +24,13 @@ def info(
     if json:
         import json as writer
 
-        typer.echo(writer.dumps(facts, indent=2, default=str))
+        show(*writer.dumps(facts, indent=2, default=str).split("\n"))
         return
     width = max(len(name) for name in facts)
     for name, value in facts.items():
         # A setting is written as --set takes it.
         shown = name if "." in name else name.replace("_", " ")
-        typer.echo(f"{shown:<{width}}  {_shown(value)}")
+        show(f"{shown:<{width}}  {_shown(value)}")
 
 
 def _installation() -> dict[str, object]:

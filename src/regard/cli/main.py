@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import sys
 import warnings
-from typing import Annotated
+from typing import Annotated, Protocol, runtime_checkable
 
 import typer
 
 from .. import __version__
 from ..errors import RegardError
+from ..files import standard_output
+from ..views.ansi import printable
 from .audit import audit
 from .demo import demo
 from .diff import diff
@@ -20,6 +23,7 @@ from .experiment import experiment
 from .explain import explain
 from .info import info
 from .look import look
+from .output import say, show
 from .predict import predict
 from .train import train
 from .translate import translate
@@ -57,24 +61,31 @@ for command in (
 def main() -> None:
     """Run one command: exit code 0 is fine, 1 a user's error (one line), 2 wrong usage."""
     warnings.formatwarning = _warning_line
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            # A character that the terminal cannot show is no reason to fail.
-            stream.reconfigure(errors="backslashreplace")
+    _prepare_streams()
     try:
-        app(prog_name="regard")  # also when started as python -m regard
+        # The name also when started as python -m regard.
+        code = app(prog_name="regard", standalone_mode=False) or 0
+        if sys.stdout is not None:
+            with standard_output() as out:
+                out.flush()  # now, while its failure can still be told
+        if code == INTERRUPTED:  # typer takes Ctrl-C for itself, and says nothing
+            say("stopped")
     except RegardError as problem:
-        _fail(f"error: {problem}", 1)
-    except SystemExit as ended:
-        if ended.code == INTERRUPTED:  # typer takes Ctrl-C for itself, and says nothing
-            _fail("stopped", INTERRUPTED)
-        raise
+        code = _tell(str(problem))
+    except KeyboardInterrupt:
+        say("stopped")
+        code = INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has seen enough; the rest must not raise again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        code = 1  # whoever read our output has seen enough
     except OSError as problem:
-        _fail(f"error: {problem.filename or 'the system'}: {problem.strerror or problem}", 1)
+        code = _tell(f"{problem.filename or 'the system'}: {problem.strerror or problem}")
+    except Exception as problem:
+        if not isinstance(problem, _WrongUsage):
+            raise
+        code = _tell_usage(problem)
+    if code:
+        _drop_output()
+    sys.exit(code)
 
 
 @app.callback(invoke_without_command=True)
@@ -82,8 +93,30 @@ def _options(
     version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
 ) -> None:
     if version:
-        typer.echo(f"regard {__version__}")
+        show(f"regard {__version__}")
         raise typer.Exit
+
+
+def _prepare_streams() -> None:
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            # Closed: the next file to be opened would get its number, and what anyone prints
+            # would be written into that file.
+            os.open(os.devnull, os.O_RDWR)
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A character that the terminal cannot show is no reason to fail.
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _drop_output() -> None:
+    """Let go of what could not be printed: Python would complain of it at its end."""
+    with contextlib.suppress(AttributeError, ValueError, OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _warning_line(
@@ -94,9 +127,26 @@ def _warning_line(
     line: str | None = None,
 ) -> str:
     """One line for a person; where in our code it comes from is not their concern."""
-    return " ".join(f"warning: {message}".split()) + "\n"
+    return printable(" ".join(f"warning: {message}".split())) + "\n"
 
 
-def _fail(message: str, code: int) -> None:
-    print(" ".join(message.split()), file=sys.stderr)
-    sys.exit(code)
+def _tell(error: str) -> int:
+    say(" ".join(f"error: {error}".split()))
+    return 1
+
+
+@runtime_checkable
+class _WrongUsage(Protocol):
+    """The errors of usage that typer raises; their class is its own affair."""
+
+    exit_code: int
+
+    def show(self, file: io.StringIO) -> None: ...
+
+
+def _tell_usage(problem: _WrongUsage) -> int:
+    told = io.StringIO()
+    problem.show(told)
+    for line in told.getvalue().splitlines():
+        say(line)
+    return problem.exit_code

@@ -3,21 +3,52 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-import typer
-
 from ..data.lines import STANDARD_INPUT
 from ..errors import ConfigError
-from ..files import write_file
-from .progress import say
+from ..files import standard_output, write_file
+from ..views.ansi import printable
 
-__all__ = ["REPORTS", "Delivery", "require_output", "require_outside_models", "write_report"]
+__all__ = [
+    "REPORTS",
+    "Delivery",
+    "require_output",
+    "require_outside_models",
+    "say",
+    "show",
+    "show_drawn",
+    "write_report",
+]
 
 REPORTS = (".html", ".json")
+
+
+def say(message: str = "", *, quiet: bool = False) -> None:
+    """Print a line for a person: on standard error, so that standard output stays data."""
+    if not quiet:
+        print(_line(message), file=sys.stderr, flush=True)
+
+
+def show(*lines: str) -> None:
+    """Print lines on standard output; nothing in them can steer a terminal."""
+    show_drawn("\n".join(map(_line, lines)))
+
+
+def show_drawn(text: str) -> None:
+    """Print what a view has drawn for a terminal, colours and all."""
+    with standard_output() as out:
+        out.write(f"{text}\n")
+        out.flush()
+
+
+def _line(text: str) -> str:
+    """The text on one line, with nothing in it that a terminal would obey."""
+    return " ".join(printable(text).split("\n"))
 
 
 class _Record(Protocol):
@@ -54,9 +85,9 @@ class Delivery:
             write_report(found, self.out, page)
             say(f"{self.name} written to {self.out}".lstrip(), quiet=self.quiet)
         if self.json:
-            typer.echo(found.to_json())
+            show(found.to_json())
         elif not self.quiet:
-            typer.echo("\n".join(lines(found)))
+            show(*lines(found))
 
 
 def write_report(found: R, path: Path, page: Callable[[R], str] | None) -> None:

@@ -6,15 +6,11 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
+from .output import say
+
 __all__ = ["counted", "say"]
 
 T = TypeVar("T")
-
-
-def say(message: str = "", *, quiet: bool = False) -> None:
-    """Print a line for a person: on standard error, so that standard output stays data."""
-    if not quiet:
-        print(message, file=sys.stderr, flush=True)
 
 
 def counted(items: Iterable[T], what: str, *, quiet: bool = False) -> Iterator[T]:

@@ -11,7 +11,8 @@ import typer
 
 from ..data.lines import STANDARD_INPUT
 from ..errors import DataError
-from ..files import replacing
+from ..files import replacing, standard_output
+from ..views.ansi import printable
 from .options import Device, Encoding, ModelFolder, Quiet, near_file
 from .output import require_output
 from .progress import counted, say
@@ -169,4 +170,7 @@ def _one_line(text: str) -> str:
 
 def _print_at_once(lines: str) -> None:
     """Print without waiting for more: who types texts wants each answer."""
-    print(lines, end="", flush=True)
+    with standard_output() as out:
+        # On a terminal a translation must not do more than be read; elsewhere it is data.
+        out.write(printable(lines) if out.isatty() else lines)
+        out.flush()

@@ -186,6 +186,8 @@ def open_bytes(path: Path | str) -> Iterator[io.BufferedReader]:
     """Open a file, or standard input for ``-``, undoing gzip where there is some."""
     with contextlib.ExitStack() as stack:
         if str(path) == STANDARD_INPUT:
+            if sys.stdin is None:  # closed when the program was started
+                raise DataError("standard input is closed; give a file in the place of -")
             stream = _with_peek(sys.stdin.buffer, stack)
         else:
             try:

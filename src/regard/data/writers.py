@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from hashlib import blake2b
@@ -14,7 +13,7 @@ from types import TracebackType
 from typing import BinaryIO
 
 from ..errors import DataError, suggestion
-from ..files import naming, open_named, write_file
+from ..files import naming, open_named, standard_output, write_file
 from .lines import STANDARD_INPUT
 from .locks import hold_lock
 from .row_formats import ROW_FORMATS, Cell, Row, RowFormat, json_lines
@@ -33,8 +32,10 @@ def write_rows(rows: Iterable[Row], path: str) -> int:
     if path == STANDARD_INPUT:
         count = 0
         for count, row in enumerate(rows, 1):  # noqa: B007
-            sys.stdout.write(json_lines([row]))
-        sys.stdout.flush()
+            with standard_output() as out:
+                out.write(json_lines([row]))
+        with standard_output() as out:
+            out.flush()
         return count
     with RowWriter(path) as writer:
         for part in _parts(rows):
