@@ -144,6 +144,14 @@ def test_one_very_long_field_of_many_lines_is_one_row():
     assert row.values["text"] == long.replace('""', '"')
 
 
+def test_a_quoted_field_without_an_end_is_given_up_after_some_megabytes(monkeypatch):
+    monkeypatch.setattr("regard.data.delimited.LONGEST_ROW", 1 << 20)
+    text = 'text,label\n"b,neg\n' + "c,pos\n" * 200_000
+    (row,) = bad(text)
+    assert row.line == 2 and row.reason == "a quoted field is never closed within 1 MiB"
+    assert len(values(text)) == 200_000
+
+
 def test_names_that_occur_twice_are_kept_apart():
     (row,) = rows("text,label,note,note,\na,pos,x,y,\n")
     assert row.values == {"text": "a", "label": "pos", "note": "x", "note (4)": "y"}

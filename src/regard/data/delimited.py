@@ -14,13 +14,12 @@ from dataclasses import dataclass
 from ..errors import DataError
 from ..records.reading import BadRow
 from .columns import Columns, Found, Ignored, Row, require_columns, unique_names
-from .lines import Source
+from .lines import LONGEST_ROW, Source
 
 __all__ = ["delimited_rows"]
 
 DELIMITERS = (",", ";", "\t", "|")
 
-_LONGEST_ROW = 1 << 26
 # Possessive, so that a doubled quote is never taken for a closing one on second thoughts.
 _QUOTED = re.compile(r'([^"]*+(?:""[^"]*+)*+)("?)')
 _SEPARATOR_LINE = re.compile(r"sep=(.)", re.IGNORECASE)
@@ -130,9 +129,10 @@ def _next_record(feed: _Feed, delimiter: str, file: str) -> _Record | None:
     taken = [line]
     size = len(line.text)
     while not fields.feed(taken[-1].text):
-        following = feed.take() if size < _LONGEST_ROW else None
+        following = feed.take() if size < LONGEST_ROW else None
         if following is None:
-            fields.problem = "a quoted field is never closed"
+            long = f" within {LONGEST_ROW >> 20} MiB" if size >= LONGEST_ROW else ""
+            fields.problem = f"a quoted field is never closed{long}"
             break
         taken.append(following)
         size += len(following.text)

@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ..records.reading import BadRow
 from ..text.document import Document
-from .folders import TEXT_SUFFIXES
+from .folders import TEXT_SUFFIXES, files_below
 
 __all__ = ["file_digest", "fingerprint", "fingerprints", "repeated", "shared", "state_of_data"]
 
@@ -38,13 +39,16 @@ def state_of_data(path: Path) -> str:
         found = path.stat()
         return f"{place}, {found.st_size} bytes, time {found.st_mtime_ns}"
     digest, count = blake2b(digest_size=8), 0
-    for text in sorted(path.rglob("*")):
-        inside = text.relative_to(path)
-        if text.name.lower().endswith(TEXT_SUFFIXES) and not inside.name.startswith("."):
+    for text in files_below(path):
+        if isinstance(text, BadRow):
+            told = f"{text}\n"
+        elif text.name.lower().endswith(TEXT_SUFFIXES):
             found = text.stat()
-            told = f"{inside.as_posix()}\n{found.st_size} {found.st_mtime_ns}\n"
-            digest.update(told.encode("utf-8", "surrogateescape"))
+            told = f"{text.relative_to(path).as_posix()}\n{found.st_size} {found.st_mtime_ns}\n"
             count += 1
+        else:
+            continue
+        digest.update(told.encode("utf-8", "surrogateescape"))
     return f"{place}, {count} texts, state {digest.hexdigest()}"
 
 

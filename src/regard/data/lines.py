@@ -24,11 +24,11 @@ from .encodings import (
     wide_encoding,
 )
 
-__all__ = ["STANDARD_INPUT", "Lines", "Resumed", "Source", "open_bytes"]
+__all__ = ["LONGEST_ROW", "STANDARD_INPUT", "Lines", "Resumed", "Source", "open_bytes"]
 
 STANDARD_INPUT = "-"
 
-_LONGEST_LINE = 1 << 26
+LONGEST_ROW = 1 << 26  # bytes or characters, in one line or in several
 _BLOCK = 1 << 20
 
 
@@ -100,8 +100,8 @@ class Lines:
         self, stream: io.BufferedReader, open_question: bool
     ) -> Iterator[tuple[str, str | None]]:
         """Lines of an encoding in which the byte of a line end stands for nothing else."""
-        for number, raw in enumerate(iter(lambda: stream.readline(_LONGEST_LINE), b""), 1):
-            if len(raw) == _LONGEST_LINE:
+        for number, raw in enumerate(iter(lambda: stream.readline(LONGEST_ROW), b""), 1):
+            if len(raw) == LONGEST_ROW:
                 raise self._too_long(number)
             if open_question and not raw.isascii():
                 open_question = False
@@ -127,9 +127,9 @@ class Lines:
         errors = "surrogatepass" if encoding.startswith("utf") else "strict"
         lines = io.TextIOWrapper(stream, encoding, errors, newline=end)
         try:
-            read = iter(lambda: lines.readline(_LONGEST_LINE), "")
+            read = iter(lambda: lines.readline(LONGEST_ROW), "")
             for number, line in enumerate(read, 1):
-                if len(line) == _LONGEST_LINE:
+                if len(line) == LONGEST_ROW:
                     raise self._too_long(number)
                 yield line, None
         finally:
@@ -137,7 +137,7 @@ class Lines:
 
     def _too_long(self, number: int) -> DataError:
         return DataError(
-            f"{self.name}:{number}: the line is longer than {_LONGEST_LINE >> 20} MiB, which no "
+            f"{self.name}:{number}: the line is longer than {LONGEST_ROW >> 20} MiB, which no "
             "row may be; are its line ends missing?"
         )
 

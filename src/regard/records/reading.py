@@ -19,6 +19,7 @@ RowFault = Literal[
     "broken quoting",
     "broken JSON",
     "invalid encoding",
+    "unreadable file",
 ]
 """The kinds of bad rows, as the end report groups them."""
 
@@ -28,7 +29,7 @@ class BadRow:
     """A row that cannot be used, where it stands and why.
 
     ``line`` counts from 1 and is the line on which the row begins; in a Parquet file and in
-    Python data it is the number of the row.
+    Python data it is the number of the row, and 0 stands for a file or folder as a whole.
     """
 
     file: str
@@ -37,7 +38,8 @@ class BadRow:
     reason: str
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}: {self.reason}"
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{place}: {self.reason}"
 
 
 @dataclass(frozen=True, slots=True)
