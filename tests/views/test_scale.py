@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from regard.records.weights import Weights
 from regard.views.colours import LEVELS
-from regard.views.scale import Scale, chance, percent
+from regard.views.scale import Scale
 
 
 def weights(values, by="document"):
@@ -59,30 +59,3 @@ def test_signed_weights_are_written_with_their_sign():
     scale = Scale.of(weights([0.5, -0.25]))
     assert (scale.text(0.5), scale.text(-0.25)) == ("+0.500", "-0.250")
     assert scale.level(-0.5) == scale.level(0.5) > 0
-
-
-@pytest.mark.parametrize(
-    ("share", "text"),
-    [
-        (0, "0 %"),
-        (1e-5, "<0.1 %"),
-        (0.0123, "1.2 %"),
-        (0.0994, "9.9 %"),
-        (0.0996, "10 %"),
-        (0.5, "50 %"),
-        (0.9999, ">99.9 %"),
-        (0.994, "99 %"),
-        (0.996, "99.6 %"),
-        (1, "100 %"),
-    ],
-)
-def test_shares_are_written_with_the_digits_that_matter(share, text):
-    assert percent(share) == text
-
-
-@pytest.mark.parametrize(
-    ("share", "text"),
-    [(0, "0 %"), (1e-4, "<0.1 %"), (0.5, "50.0 %"), (0.9996, ">99.9 %"), (1, "100 %")],
-)
-def test_chances_are_written_with_one_decimal(share, text):
-    assert chance(share) == text

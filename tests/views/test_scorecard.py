@@ -50,5 +50,5 @@ def test_remarks_about_the_data_are_at_the_end():
 
 def test_a_perfect_model_has_nothing_to_withhold():
     lines = summary(evaluated(noise=0.0))
-    assert lines[0].startswith("Right on 100.0 % of 200 documents (98.1–100.0).")
+    assert lines[0].startswith("Right on 100 % of 200 documents (98.1–100.0).")
     assert not any("taken for" in line or "to be right on" in line for line in lines)

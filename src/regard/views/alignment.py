@@ -13,9 +13,9 @@ from . import html
 from .alignment_matrix import legend, matrix
 from .alignment_summary import remark, score, stretches, told
 from .colours import DARK, LEVELS, LIGHT, Theme, hexadecimal
+from .drawing.words import plural
 from .page import escaped, page
 from .sections import asset
-from .wording import plural
 
 __all__ = ["fragment", "notebook", "render", "scripts", "styles"]
 

@@ -10,7 +10,7 @@ from ..records.alignment import Alignment
 from .alignment_summary import SCALE, heaviest, names, remark, score, told
 from .ansi import Terminal, printable
 from .colours import LEVELS
-from .scale import percent
+from .drawing.words import two_digits
 from .wrapping import Styled, broken, letters
 
 __all__ = ["Terminal", "render"]
@@ -66,7 +66,7 @@ def _tails(alignment: Alignment, heads: Sequence[str]) -> list[str]:
     """What stands behind each row: how many pieces counted, and the heaviest."""
     found: list[str] = []
     for weights, count in zip(alignment.weights, alignment.effective_counts, strict=True):
-        best = [f" {heads[n]} {percent(float(weights[n]))}" for n in heaviest(weights, 1)]
+        best = [f" {heads[n]} {two_digits(float(weights[n]))}" for n in heaviest(weights, 1)]
         found.append(f"{count:5.1f}{''.join(best)}")
     return found
 
@@ -99,7 +99,7 @@ def _shade(level: int, terminal: Terminal) -> str:
 
 def _legend(terminal: Terminal) -> str:
     return "  ".join(
-        f"{_shade(level, terminal)} {percent(SCALE.value_at(level))}" for level in _LEGEND
+        f"{_shade(level, terminal)} {two_digits(SCALE.value_at(level))}" for level in _LEGEND
     )
 
 

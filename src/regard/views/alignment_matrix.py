@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from ..records.alignment import Alignment
 from .alignment_summary import SCALE, names
+from .drawing.words import two_digits
 from .page import escaped
 from .passages import is_right_to_left
-from .scale import LEGEND_LEVELS, percent
+from .scale import LEGEND_LEVELS
 
 __all__ = ["legend", "matrix"]
 
@@ -36,7 +37,7 @@ def matrix(alignment: Alignment) -> str:
 def legend() -> str:
     """What the greys mean."""
     swatches = "".join(
-        f'<span class="rg-swatch g{level}">{escaped(percent(SCALE.value_at(level)))}</span>'
+        f'<span class="rg-swatch g{level}">{escaped(two_digits(SCALE.value_at(level)))}</span>'
         for level in LEGEND_LEVELS
     )
     return (

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from ..records.audit import Audit, MethodAudit, Metric
 from .audit_wording import measured_with
 from .charts import Axis, Frame, figure
+from .drawing.words import method_in_words
 from .notes import definitions
 from .page import escaped
-from .wording import method_in_words
 
 __all__ = ["overview"]
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from ..records.audit import Audit, FlipTable, MethodAudit, Metric
 from .audit_wording import NAMES, flips_compared
+from .drawing.words import method_in_words, plural
 from .notes import definitions
 from .page import escaped
 from .tables import Cell, table
-from .wording import method_in_words, plural
 
 __all__ = ["attention_tables", "method_tables"]
 

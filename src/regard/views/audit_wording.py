@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..records.audit import Audit, FlipTable, Metric
-from .wording import method_in_words, percent, plural
+from .drawing.words import method_in_words, percent, plural
 
 __all__ = ["NAMES", "flips_compared", "flips_told", "headline", "measured_with", "warned"]
 
@@ -84,7 +84,7 @@ def flips_told(flips: FlipTable) -> str:
         "only the random one": flips.only_random,
         "neither": flips.neither,
     }
-    said = ", ".join(f"{name} {100 * count / total:.1f} %" for name, count in parts.items())
+    said = ", ".join(f"{name} {percent(count / total)}" for name, count in parts.items())
     return f"the answer flips without one {flips.unit}: {said}; n={flips.documents:,}"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from .drawing.words import percent
 from .page import escaped
 
 __all__ = [
@@ -71,7 +72,7 @@ class Axis:
         step = 0.25 if low < 0.5 else 0.1 if low < 0.8 else 0.05 if low < 0.9 else 0.02
         count = int((1 - low) / step + 0.999999) or 1
         ticks = tuple(round(1 - step * number, 6) for number in range(count, -1, -1))
-        return cls(ticks[0], 1.0, ticks, title, lambda share: f"{100 * share:.0f} %")
+        return cls(ticks[0], 1.0, ticks, title, lambda share: percent(share, 0))
 
 
 @dataclass(frozen=True, slots=True)

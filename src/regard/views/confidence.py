@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ..records.evaluation import Calibration, CoveragePoint, Evaluation
 from .charts import Axis, Frame, Line, draw_lines, figure
+from .drawing.words import percent
 from .page import escaped
 from .tables import numbers
-from .wording import percent
 
 __all__ = ["coverage_chart", "goals", "reliability_chart"]
 

@@ -7,8 +7,8 @@ import re
 
 from ..records.evaluation import Evaluation
 from .charts import figure
+from .drawing.words import percent, plural
 from .page import escaped
-from .wording import percent, plural
 
 __all__ = ["confusion_map", "mix_ups"]
 

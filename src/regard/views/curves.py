@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from ..records.evaluation import Evaluation, LengthBin
 from ..records.history import History
 from .charts import Axis, Frame, Line, draw_lines, figure
+from .drawing.words import between, percent, plural
 from .page import escaped
 from .tables import Cell, table
-from .wording import between, percent, plural
 
 __all__ = ["learning_curves", "length_chart"]
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from ..records.difference import Answer, ChangedDocument, Difference
 from . import beside, charts, html
 from .ansi import printable
+from .drawing.words import percent, plural, two_digits
 from .histograms import Histogram, draw_histogram
 from .page import escaped, page
-from .scale import chance, percent
 from .sections import asset, contents, section
 from .tables import Cell, table
-from .wording import plural
 
 __all__ = ["render", "summary"]
 
@@ -68,15 +67,15 @@ def _headline(difference: Difference) -> list[str]:
         said.append(f"{difference.mended:,} were mended and {difference.broken:,} broken.")
     said.append(
         f"Explained by {difference.method.replace('_', ' ')}, the models share "
-        f"{percent(difference.mean_overlap)} of their reasons on average; reasons count as changed "
-        f"below {percent(difference.least_overlap)}."
+        f"{two_digits(difference.mean_overlap)} of their reasons on average; reasons count as "
+        f"changed below {two_digits(difference.least_overlap)}."
     )
     return said
 
 
 def _line(change: ChangedDocument) -> str:
     start = change.start if len(change.start) <= _WIDEST else change.start[: _WIDEST - 1] + "…"
-    shared = f"{percent(change.overlap)} of the reasons shared"
+    shared = f"{two_digits(change.overlap)} of the reasons shared"
     outcome = f" ({change.outcome})" if change.outcome else ""
     return f"document {change.index + 1:,}: {_moved(change)}{outcome}, {shared}: {start}"
 
@@ -88,7 +87,7 @@ def _moved(change: ChangedDocument) -> str:
 
 
 def _said(answer: Answer) -> str:
-    return f"{', '.join(map(str, answer.labels)) or 'none'} {chance(answer.probability)}"
+    return f"{', '.join(map(str, answer.labels)) or 'none'} {percent(answer.probability)}"
 
 
 def _overlap(difference: Difference) -> str:
@@ -123,7 +122,7 @@ def _change(change: ChangedDocument, names: tuple[str, str], unfolded: bool) -> 
         f'<details class="mistake"{" open" * unfolded}><summary>'
         f"<span>Document {change.index + 1:,}</span> "
         f"<span><b><bdi>{escaped(_moved(change))}</bdi></b>{outcome}</span> "
-        f"<span>{escaped(percent(change.overlap))} of the reasons shared</span></summary>"
+        f"<span>{escaped(two_digits(change.overlap))} of the reasons shared</span></summary>"
         f"{beside.beside((names[0], old), (names[1], new))}</details>"
     )
 
@@ -135,7 +134,7 @@ def _table(difference: Difference) -> str:
             Cell(_said(change.old)),
             Cell(_said(change.new)),
             Cell(change.outcome),
-            Cell(percent(change.overlap), change.overlap, change.overlap),
+            Cell(two_digits(change.overlap), change.overlap, change.overlap),
             Cell(change.start[:_WIDEST]),
         ]
         for change in difference.changes

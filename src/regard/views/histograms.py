@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .charts import Axis, Frame, figure
+from .drawing.words import percent, two_digits
 from .page import escaped
-from .scale import percent
 
 __all__ = ["Histogram", "draw_histogram"]
 
@@ -40,7 +40,7 @@ def draw_histogram(
     top = highest or max(shares, default=0.0) or 1.0
     ticks = (edges[0], (edges[0] + edges[-1]) / 2, edges[-1])
     across = Axis(edges[0], edges[-1], ticks, x_title, lambda value: f"{value:.3g}")
-    up = Axis(0.0, top, (0.0, top), "", lambda share: f"{100 * share:.0f} %")
+    up = Axis(0.0, top, (0.0, top), "", lambda share: percent(share, 0))
     below = 46 if x_title else 24
     frame = Frame(across, up, width=260, height=96 + below, left=40, right=12, top=10, bottom=below)
     parts = [frame.axes(), *(_bar(frame, histogram, place) for place in range(len(shares)))]
@@ -70,5 +70,5 @@ def _told(histogram: Histogram, place: int) -> str:
     low, high = histogram.edges[place], histogram.edges[place + 1]
     count = histogram.counts[place]
     noun = histogram.noun if count == 1 else histogram.noun + "s"
-    share = percent(histogram.shares[place])
+    share = two_digits(histogram.shares[place])
     return f"{histogram.name} {low:.3g} to {high:.3g}: {count:,} {noun}, {share}"

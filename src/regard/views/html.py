@@ -8,12 +8,12 @@ from functools import cache
 from ..records.explanation import Decision, Explanation
 from .charts import STYLES
 from .colours import DARK, LEVELS, LIGHT, Theme, hexadecimal
+from .drawing.words import percent
 from .lines import is_long, text
 from .overview import overview
 from .page import escaped, page
 from .panels import index, legend, probability_bars, switches, word_bars
 from .receipts import panel
-from .scale import chance
 from .sections import asset
 from .shadings import HOP_KEY, KEYS, hop_count
 from .summary import groups, is_right, method_name, notes, question, told
@@ -129,7 +129,7 @@ def _article(explanation: Explanation, decisions: Sequence[Decision]) -> str:
 def _head(explanation: Explanation, decisions: Sequence[Decision]) -> str:
     answers = "".join(
         f'<p class="rg-answer"><bdi>{escaped(decision.label)}</bdi>'
-        f"<small>{escaped(chance(decision.probability))}</small></p>"
+        f"<small>{escaped(percent(decision.probability))}</small></p>"
         for decision in decisions
     )
     truth = ""

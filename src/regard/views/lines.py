@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from ..records.explanation import Decision, Explanation
 from ..records.weights import Weights
+from .drawing.words import two_digits
 from .page import escaped
 from .passages import Passage, Stretch, is_right_to_left, passages
-from .scale import Scale, percent
+from .scale import Scale
 from .shadings import hop_count, shadings
 
 __all__ = ["LONG", "QUIET", "anchor", "deciding", "is_long", "opposing", "text"]
@@ -146,8 +147,8 @@ class _Writer:
         weight = sum(self._sentences.values[one.sentence or 0] for one in folded)
         start = " ".join("".join(part.text for part in folded[0].stretches).split())
         return (
-            f"<summary>{len(folded):,} quiet sentences, {escaped(percent(weight))} of the weight "
-            f"<span><bdi>{escaped(start[:80])}…</bdi></span></summary>"
+            f"<summary>{len(folded):,} quiet sentences, {escaped(two_digits(weight))} of the "
+            f"weight <span><bdi>{escaped(start[:80])}…</bdi></span></summary>"
         )
 
 

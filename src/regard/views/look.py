@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from ..records.look import ClassSentences, Look, Spread, Suspect, WordContext, WordUse
 from . import charts, html
+from .drawing.words import percent, plural, two_digits
 from .histograms import Histogram, draw_histogram
 from .look_lines import doubts, evenness, headline, use_line
 from .page import escaped, page
-from .scale import chance, percent
 from .sections import asset, contents, section
 from .tables import Cell, table
-from .wording import plural
 
 __all__ = ["render"]
 
@@ -128,7 +127,7 @@ def _class(entry: ClassSentences, unfolded: bool) -> str:
         [
             Cell(sentence.text),
             Cell(f"{sentence.count:,}", sentence.count),
-            Cell(percent(sentence.drop), sentence.drop, min(1.0, sentence.drop)),
+            Cell(two_digits(sentence.drop), sentence.drop, min(1.0, sentence.drop)),
             Cell(f"{sentence.flips:,}", sentence.flips),
             Cell(", ".join(f"{index + 1:,}" for index in sentence.documents)),
         ]
@@ -157,6 +156,6 @@ def _suspect(suspect: Suspect, unfolded: bool) -> str:
         f"<span>Document {suspect.index + 1:,}</span> "
         f"<span>label <b><bdi>{escaped(given)}</bdi></b></span> "
         f"<span>model <b><bdi>{escaped(suspect.answer)}</bdi></b> "
-        f"{escaped(chance(suspect.probability))}</span></summary>"
+        f"{escaped(percent(suspect.probability))}</span></summary>"
         f"{html.fragment(suspect.explanation)}</details>"
     )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ..records.look import Look, Spread, WordUse
 from .ansi import printable
-from .scale import chance, percent
-from .wording import plural
+from .drawing.words import percent, plural, two_digits
 
 __all__ = ["doubts", "evenness", "headline", "summary", "use_line"]
 
@@ -36,7 +35,7 @@ def evenness(spread: Spread) -> str:
     return (
         f"the weight of a {within} lies as if on {spread.effective_items:.1f} of "
         f"{spread.mean_items:.1f} {spread.level}s, evenness {spread.evenness:.2f}; "
-        f"in {percent(spread.uniform_rows)} of {within}s it is as good as uniform."
+        f"in {two_digits(spread.uniform_rows)} of {within}s it is as good as uniform."
     )
 
 
@@ -49,7 +48,7 @@ def use_line(use: WordUse) -> str:
 def doubts(look: Look) -> list[str]:
     """Say how the suspicious labels were found."""
     said = [
-        f"{plural(look.disagreements, 'answer')} of at least {percent(look.sure)} "
+        f"{plural(look.disagreements, 'answer')} of at least {two_digits(look.sure)} "
         f"{'contradicts' if look.disagreements == 1 else 'contradict'} the label given."
     ]
     if look.measured:
@@ -76,7 +75,7 @@ def summary(look: Look) -> list[str]:
         given = ", ".join(map(str, suspect.labels)) or "none"
         lines.append(
             f"  document {suspect.index + 1:,}: label {given}, model {suspect.answer} "
-            f"{chance(suspect.probability)}, {suspect.verdict}"
+            f"{percent(suspect.probability)}, {suspect.verdict}"
         )
     more = len(look.suspects) - _SUSPECTS
     lines += [f"  and {more:,} more"] if more > 0 else []
@@ -92,7 +91,7 @@ def _classes(look: Look) -> list[str]:
             text = sentence.text
             text = text if len(text) <= _WIDEST else text[: _WIDEST - 1] + "…"
             often = f" in {sentence.count:,} documents" if sentence.count > 1 else ""
-            lines.append(f"  −{percent(sentence.drop)}{often}  {text}")
+            lines.append(f"  −{two_digits(sentence.drop)}{often}  {text}")
     left_out = len(look.classes) - _CLASSES
     return lines + ([f"and {plural(left_out, 'rarer answer')}"] if left_out > 0 else [])
 

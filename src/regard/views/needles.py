@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ..records.audit import NeedleCell, NeedleMap
 from .charts import figure
+from .drawing.words import method_in_words
 from .page import escaped
 from .tables import numbers
-from .wording import method_in_words
 
 __all__ = ["needle_map"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..records.evaluation import Evaluation
+from .drawing.words import percent, plural
 from .page import escaped
-from .wording import percent, plural
 
 __all__ = ["data_notes", "definitions", "glossary", "model_notes", "remarks"]
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..records.explanation import ClassName, Decision, Explanation
+from .drawing.words import percent
 from .lines import is_long
 from .page import escaped
-from .scale import Scale, chance
+from .scale import Scale
 from .shadings import KEYS, hop_count, shadings, unit_of
 from .summary import Heavy, heavy_words, opposing_words
 
@@ -22,7 +23,7 @@ def index(explanations: Sequence[Explanation]) -> str:
         return ""
     links = "".join(
         f'<li><a href="#document-{number}"><bdi>{escaped(explanation.label)}</bdi></a> '
-        f"{escaped(chance(explanation.probability))} "
+        f"{escaped(percent(explanation.probability))} "
         f"<span><bdi>{escaped(_beginning(explanation.source))}</bdi></span></li>"
         for number, explanation in enumerate(explanations, start=1)
     )
@@ -131,7 +132,7 @@ def _probability_row(label: ClassName, share: float, chosen: bool, true: bool) -
         f'<span class="rg-name" title="{escaped(label)}"><bdi>{escaped(label)}</bdi>'
         f"{' <small>true</small>' * true}</span>"
         f'<span class="rg-track"><i style="width:{100 * share:.1f}%"></i></span>'
-        f'<span class="rg-number">{escaped(chance(share))}</span></li>'
+        f'<span class="rg-number">{escaped(percent(share))}</span></li>'
     )
 
 

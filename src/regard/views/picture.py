@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from ..records.explanation import Decision, Explanation
 from .colours import Colour, Theme
+from .drawing.words import percent
 from .glyphs import Type
-from .scale import Scale, chance
+from .scale import Scale
 from .shadings import unit_of
 from .summary import told
 from .wrapping import Styled
@@ -80,7 +81,7 @@ class Picture:
     def _headline(self, explanation: Explanation, decision: Decision) -> None:
         label = self._style.drawable(" ".join(str(decision.label).split()))[:60]
         self._write(label, _MARGIN, self._theme.ink, bold=True)
-        said = f"{chance(decision.probability)}   explained by {explanation.method}"
+        said = f"{percent(decision.probability)}   explained by {explanation.method}"
         if explanation.true_labels is not None:
             truth = " ".join(", ".join(map(str, explanation.true_labels)).split()) or "none"
             said += f"   true label {self._style.drawable(truth)[:60]}"

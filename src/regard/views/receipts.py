@@ -5,8 +5,8 @@ from __future__ import annotations
 from ..records.explanation import Decision
 from ..records.receipt import Curve, Measure, Receipt
 from .charts import Axis, Frame, Line, draw_lines
+from .drawing.words import percent
 from .page import escaped
-from .scale import chance
 
 __all__ = ["meaning", "panel", "spoken"]
 
@@ -93,14 +93,14 @@ def _told(curve: Curve, bins: tuple[float, ...], start: float) -> str:
         heaviest = f"the {count:,} heaviest of {curve.piece_count:,} {noun}"
         drawn, alone = f"{count:,} random {noun}", "Alone they give"
     end = curve.without[place]
-    moved = f"leaves the probability at {chance(end)}"
+    moved = f"leaves the probability at {percent(end)}"
     if abs(end - start) >= 0.0005:
         verb = "lowers" if end < start else "raises"
-        moved = f"{verb} the probability from {chance(start)} to {chance(end)}"
+        moved = f"{verb} the probability from {percent(start)} to {percent(end)}"
     return (
         f"Taking {heaviest} away {moved}; taking {drawn} away: to "
-        f"{chance(curve.random_without[place])}. {alone} {chance(curve.alone[place])}, "
-        f"{drawn} {chance(curve.random_alone[place])}."
+        f"{percent(curve.random_without[place])}. {alone} {percent(curve.alone[place])}, "
+        f"{drawn} {percent(curve.random_alone[place])}."
     )
 
 
@@ -131,7 +131,7 @@ def _drawn(curve: Curve, bins: tuple[float, ...], decision: Decision) -> str:
 
 def _line(name: str, values: tuple[float, ...], colour: str, start: float) -> Line:
     points = tuple(enumerate((start, *values)))
-    notes = tuple(f"{name}: {chance(value)}" for _, value in points)
+    notes = tuple(f"{name}: {percent(value)}" for _, value in points)
     return Line(points, colour, notes, name)
 
 

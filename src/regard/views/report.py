@@ -8,11 +8,12 @@ from .charts import Axis, IntervalRow, draw_intervals
 from .confidence import coverage_chart, goals, reliability_chart
 from .confusion import confusion_map, mix_ups
 from .curves import learning_curves, length_chart
+from .drawing.words import between, percent
 from .notes import data_notes, glossary, model_notes
 from .page import escaped, page
 from .sections import asset, contents, section
 from .tables import class_table
-from .wording import between, compared, described, headline, learned_baseline, percent
+from .wording import compared, described, headline, learned_baseline
 
 __all__ = ["render"]
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from ..records.weights import Weights
 from .colours import LEVELS
+from .drawing.words import two_digits
 
-__all__ = ["LEGEND_LEVELS", "Scale", "chance", "percent"]
+__all__ = ["LEGEND_LEVELS", "Scale"]
 
 LEGEND_LEVELS = (1, 3, 5, 7, 10)
 """The shades that a legend shows."""
@@ -76,24 +77,9 @@ class Scale:
     def text(self, value: float) -> str:
         """The weight as it is written for people."""
         if not self.signed:
-            return percent(value)
+            return two_digits(value)
         # Never a false zero.
         return f"{value:+.0e}" if 0 < abs(value) < 0.0005 else f"{value:+.3f}"
-
-
-def percent(share: float) -> str:
-    """Write a share with the two digits that matter, and never a false zero or hundred."""
-    hundredths = 100 * share
-    return f"{hundredths:.0f} %" if 9.95 <= hundredths < 99.45 else chance(share)
-
-
-def chance(share: float) -> str:
-    """Write a probability with one decimal, and never a false zero or hundred."""
-    if share >= 0.9995:
-        return "100 %" if share >= 1 else ">99.9 %"
-    if share < 0.0005:
-        return "0 %" if share <= 0 else "<0.1 %"
-    return f"{100 * share:.1f} %"
 
 
 def _is_signed(weights: Weights) -> bool:

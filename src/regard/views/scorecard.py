@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from rich.cells import cell_len
 
 from ..records.evaluation import Baseline, Evaluation
+from .drawing.words import between, percent
 from .notes import remarks
-from .wording import between, compared, described, headline, percent
+from .wording import compared, described, headline
 
 __all__ = ["summary"]
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from ..records.explanation import Decision, Explanation
 from ..records.weights import Weights, pieces_holding_half, summed_by
-from .scale import chance, percent
-from .wording import method_in_words
+from .drawing.words import method_in_words, percent, two_digits
 
 __all__ = [
     "Heavy",
@@ -92,14 +91,14 @@ def told(decision: Decision) -> str:
     if change is None:
         return spread(decision)
     count = len(change.removed)
-    moved = f"{chance(decision.probability)} to {chance(change.probability)}"
+    moved = f"{percent(decision.probability)} to {percent(change.probability)}"
     pieces = "the sentence" if count == 1 else f"the {count:,} sentences"
     if not change.flips:
         return f"No sentences were found that decide: without {pieces} marked, from {moved}."
     answer = "is another" if change.label is None else f"is {change.label}"
     return (
         f"Without {pieces} marked here the answer {answer}: from {moved}. "
-        f"Of random sets of as many sentences, {percent(change.random_flips)} do the same."
+        f"Of random sets of as many sentences, {two_digits(change.random_flips)} do the same."
     )
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..records.evaluation import Evaluation
+from .drawing.words import percent
 from .page import escaped
-from .wording import percent
 
 __all__ = ["Cell", "class_table", "numbers", "table"]
 

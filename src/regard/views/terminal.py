@@ -10,9 +10,10 @@ from rich.cells import cell_len, set_cell_size
 from ..records.explanation import Decision, Explanation
 from ..records.weights import Weights
 from .ansi import Terminal, printable
+from .drawing.words import percent
 from .passages import Stretch, passages
 from .receipts import meaning, spoken
-from .scale import Scale, chance
+from .scale import Scale
 from .summary import (
     groups,
     heavy_words,
@@ -52,7 +53,7 @@ def render(explanation: Explanation, terminal: Terminal) -> str:
 
 def _head(explanation: Explanation, decisions: list[Decision], terminal: Terminal) -> list[str]:
     answers = "   ".join(
-        f"{terminal.bold(_line(decision.label))} {chance(decision.probability)}"
+        f"{terminal.bold(_line(decision.label))} {percent(decision.probability)}"
         for decision in decisions
     )
     truth = ""
@@ -75,7 +76,7 @@ def _probabilities(explanation: Explanation, terminal: Terminal) -> list[str]:
     name_width = min(24, max(cell_len(name) for name, _ in shown))
     bar_width = max(5, min(40, terminal.width - name_width - 10))
     lines = [
-        f"{set_cell_size(name, name_width)} {_bar(share, bar_width)} {chance(share):>7}"
+        f"{set_cell_size(name, name_width)} {_bar(share, bar_width)} {percent(share):>7}"
         for name, share in shown
     ]
     hidden = len(ranked) - len(shown)

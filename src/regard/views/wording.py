@@ -2,49 +2,10 @@
 
 from __future__ import annotations
 
-from ..records.evaluation import Baseline, Evaluation, Interval
+from ..records.evaluation import Baseline, Evaluation
+from .drawing.words import between, percent, plural, points
 
-__all__ = [
-    "between",
-    "compared",
-    "described",
-    "headline",
-    "learned_baseline",
-    "method_in_words",
-    "percent",
-    "plural",
-    "points",
-]
-
-_PRODUCTS = {
-    "attention_gradient": "attention x gradient",
-    "gradient_input": "gradient x input",
-}
-
-
-def percent(share: float, digits: int = 1) -> str:
-    """Write a share as ``89.4 %``."""
-    return f"{100 * share:.{digits}f} %"
-
-
-def between(interval: Interval) -> str:
-    """Write an interval of shares as ``88.0–90.7``, in percent."""
-    return f"{100 * interval.low:.1f}–{100 * interval.high:.1f}"
-
-
-def points(difference: float) -> str:
-    """Write a difference of shares in percentage points, with its sign."""
-    return f"{100 * difference:+.1f}".replace("-", "−")
-
-
-def plural(count: int, noun: str) -> str:
-    """Write ``1 document`` or ``2,000 documents``."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
-def method_in_words(method: str) -> str:
-    """Write ``integrated gradients`` for the method ``integrated_gradients``."""
-    return _PRODUCTS.get(method, method.replace("_", " "))
+__all__ = ["compared", "described", "headline", "learned_baseline"]
 
 
 def learned_baseline(evaluation: Evaluation) -> Baseline | None:
