@@ -85,13 +85,6 @@ def test_one_label_that_may_hold_or_not_is_enough():
     assert classifier.predict_proba(texts).shape == (30, 1)
 
 
-def test_an_indicator_matrix_is_refused_rather_than_misread():
-    texts, labels = tagged(30)
-    matrix = np.array([["art" in several, "music" in several] for several in labels], dtype=int)
-    with pytest.raises(DataError, match=r"shape \(30, 2\).*lists of their names"):
-        tiny().fit(texts, matrix)
-
-
 def test_score_is_the_share_of_right_answers(fitted, fitted_tags):
     answers = fitted.predict(TEXTS).tolist()
     wrong = ["bad" if answer == "good" else "good" for answer in answers[:10]]

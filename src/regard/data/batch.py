@@ -33,6 +33,7 @@ class Batch:
 
     The n-th id of ``ids.values`` is the n-th token of ``texts`` laid end to end. ``labels``
     holds class numbers (documents,), or for multi-label data zeros and ones (documents, classes).
+    ``weights`` says how much each document counts in a loss, (documents,); None: all the same.
     """
 
     ids: Ragged  # int64, one row a sentence
@@ -40,6 +41,7 @@ class Batch:
     texts: tuple[Tokens, ...] = ()  # never moved to a device; empty in bulk training
     labels: Tensor | None = None
     known_shape: Shape | None = None  # of a batch on a GPU
+    weights: Tensor | None = None
 
     def __len__(self) -> int:
         """How many documents there are."""
@@ -53,8 +55,8 @@ class Batch:
     @property
     def tensors(self) -> tuple[Tensor, ...]:
         """The numbers the batch is made of, from which it can be known again."""
-        labels = () if self.labels is None else (self.labels,)
-        return (self.ids.values, self.ids.lengths, self.sentences, *labels)
+        given = [part for part in (self.labels, self.weights) if part is not None]
+        return (self.ids.values, self.ids.lengths, self.sentences, *given)
 
     @property
     def shape(self) -> Shape:
@@ -74,6 +76,7 @@ class Batch:
             sentences=send(self.sentences, device),
             labels=None if self.labels is None else send(self.labels, device),
             known_shape=self.shape,
+            weights=None if self.weights is None else send(self.weights, device),
         )
 
 

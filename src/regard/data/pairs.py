@@ -17,6 +17,7 @@ from .batch import Batch
 from .cells import shown_value
 from .flat import places_of_rows
 from .readers import Reader
+from .tables import one_column
 
 __all__ = ["EncodedPairs", "Pair", "PairBatch", "collate_sources", "pair_texts", "read_pairs"]
 
@@ -111,10 +112,8 @@ def pair_texts(sources: Iterable[object], targets: Iterable[object]) -> list[Pai
 
 
 def _texts(texts: Iterable[object], name: str) -> list[str]:
-    if isinstance(texts, str | bytes):
-        raise DataError(f"{name} must be a list of strings, got a single one; put it in a list")
     found: list[str] = []
-    for number, text in enumerate(texts, 1):
+    for number, text in enumerate(one_column(texts, name), 1):
         if not isinstance(text, str):
             raise DataError(f"number {number} of the {name} is {shown_value(text)}, not a string")
         found.append(str(text))

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+
 from ..config import require_one_of
 from ..errors import DataError
 from ..records.reading import BadRow, ReadCounts
@@ -19,6 +21,7 @@ from .folders import folder_rows
 from .jsonlines import json_rows
 from .lines import STANDARD_INPUT, Lines, Resumed, Source
 from .parquet import parquet_rows
+from .tables import label_rows, one_column
 
 __all__ = [
     "FORMATS",
@@ -175,16 +178,15 @@ def read_texts(
     on_bad_row: OnBadRow = "stop",
 ) -> Reader:
     """Read Python strings and as many labels, each a string, a whole number or a list of them."""
-    _require_several(texts)
+    listed = one_column(texts, "texts")
     columns = _TEXTS if labels is None else Columns(label="label")
-    listed = None if labels is None else _listed(labels)
-    return Reader("texts", lambda: _paired(texts, listed), columns=columns, on_bad_row=on_bad_row)
+    given = None if labels is None else _listed(labels)
+    return Reader("texts", lambda: _paired(listed, given), columns=columns, on_bad_row=on_bad_row)
 
 
 def read_strings(texts: Iterable[object]) -> Iterator[str]:
     """Pass Python strings on as they come; what is none is the error that ``read_texts`` raises."""
-    _require_several(texts)
-    for number, text in enumerate(texts, 1):
+    for number, text in enumerate(one_column(texts, "texts"), 1):
         if isinstance(text, str):
             yield text
         else:
@@ -193,20 +195,15 @@ def read_strings(texts: Iterable[object]) -> Iterator[str]:
             yield from (document.text for document in reader)
 
 
-def _require_several(texts: Iterable[object]) -> None:
-    if isinstance(texts, str | bytes):
-        raise DataError("texts must be a list of strings, got a single one; put it in a list")
-
-
 def _listed(labels: Iterable[object]) -> Iterable[object]:
     """Labels as Python's own values: numpy and pandas hand over arrays of theirs."""
-    shape = getattr(labels, "shape", ())
-    if len(shape) > 1:
+    rows = label_rows(labels)
+    if isinstance(rows, np.ndarray):
         raise DataError(
-            f"labels must be one a text, got an array of shape {tuple(shape)}; for several labels "
+            f"labels must be one a text, got an array of shape {rows.shape}; for several labels "
             "a text give lists of their names"
         )
-    return labels.tolist() if hasattr(labels, "tolist") else labels
+    return rows
 
 
 def _paired(texts: Iterable[object], labels: Iterable[object] | None) -> Iterator[Found]:

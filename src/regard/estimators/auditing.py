@@ -156,7 +156,10 @@ class _Auditing:
                 if attended:
                     self._compare(attended[row].decisions[0], texts[place])
         if self.companions.even is not None:
-            answers_pair = (one.predict(texts) for one in (self.classifier, self.companions.even))
+            answers_pair = (
+                one.labels_from(one.predict_proba(texts))
+                for one in (self.classifier, self.companions.even)
+            )
             for document, one, other in zip(chunk, *answers_pair, strict=True):
                 self._add_gap("uniform_gap_trained", document, one, other)
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Self
+from typing import Self, cast, overload
 
 import numpy as np
 import torch
@@ -36,7 +36,7 @@ from ..tasks.classify import ClassificationLoss, probabilities
 from ..text.document import Document, Label
 from ..text.tokenize import TextConfig
 from ..text.vocab import Vocab
-from ..training.batches import PlannedBatches
+from ..training.batches import PlannedBatches, Source
 from ..training.checkpoint import Checkpoint
 from ..training.config import TrainingConfig
 from ..training.devices import choose_device
@@ -49,7 +49,8 @@ from .evaluating import evaluate
 from .explains import Explains
 from .fitting import FitData, Run, Watched, classification_loss, fit_model
 from .folder import Saved, Settings, read_folder, write_folder
-from .preparing import FitOptions, Holdout, Prepared, noting_interrupts, prepare
+from .label_forms import LabelForm
+from .preparing import FitOptions, Holdout, Prepared, Weighted, noting_interrupts, prepare
 from .reading import TextReader
 from .saving import load_weights
 from .validation import LabelJudge
@@ -62,7 +63,8 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
 
     After ``fit``: ``classes_``, ``vocab_``, ``model_``, ``history_`` (epoch by epoch),
     ``temperature_`` (fitted on the validation data, so that probabilities mean what they say).
-    Labels may be strings, whole numbers, or for several a document lists of strings.
+    Labels may be strings, whole numbers, booleans, or for several a document lists of strings or a
+    matrix of zeros and ones.
     """
 
     baseline_: TfidfBaseline | None
@@ -91,19 +93,25 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
         self,
         texts: Iterable[str],
         labels: Iterable[object],
+        sample_weight: Iterable[float] | None = None,
         *,
         validation: tuple[Iterable[str], Iterable[object]] | None = None,
     ) -> Self:
         """Train on texts and their labels.
 
-        ``validation`` gives texts and labels to stop early by; without them a share of the
-        training data is held out. On a terminal and in a notebook a bar shows how it goes,
-        unless ``progress`` is false.
+        Labels are strings, whole numbers, booleans, lists of strings, or a matrix of zeros and ones
+        with a column for each label; ``predict`` gives back what was given. ``sample_weight`` says
+        how much each text counts. ``validation`` gives texts and labels to stop early by; without
+        them a share of the training data is held out. On a terminal and in a notebook a bar shows
+        how it goes, unless ``progress`` is false.
         """
-        held_out = None if validation is None else read_texts(validation[0], validation[1])
+        form, named = LabelForm.of(labels)
+        held_out = None
+        if validation is not None:
+            held_out = read_texts(validation[0], form.read(validation[1]))
         with TrainingProgress(quiet=not self.progress, lines=False) as bar:
-            options = FitOptions(observers=(bar,))
-            return self.fit_documents(read_texts(texts, labels), held_out, options=options)
+            options = FitOptions(weights=sample_weight, label_form=form, observers=(bar,))
+            return self.fit_documents(read_texts(texts, named), held_out, options=options)
 
     def fit_documents(
         self,
@@ -129,8 +137,11 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
                 holdout=holdout,
                 options=options,
             )
-            self._adopt(data.labels, data.vocab, device)
-            data = replace(data, source=near(data.corpus, device))
+            self._adopt(data.labels, data.vocab, device, options.label_form)
+            source: Source[Batch] = near(data.corpus, device)
+            if data.weights is not None:
+                source = Weighted(source, data.weights)
+            data = replace(data, source=source)
             self.training_places_ = data.training
             self.seen_ = np.unique(data.corpus.arrays.fingerprints[data.training])
             self._start_vectors(data, options)
@@ -173,17 +184,22 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
             yield probabilities(logits, multilabel, temperature=self.temperature_).numpy()
 
     def predict(self, texts: Iterable[str]) -> NDArray[np.generic]:
-        """Return the label of each text; for multi-label data the tuple of all that hold."""
-        return self.labels_from(self.predict_proba(texts))
+        """Return the label of each text, in the form in which labels were given to ``fit``.
+
+        For several labels a text that is the tuple of all that hold, or a row of zeros and ones.
+        """
+        answers = self.labels_from(self.predict_proba(texts))
+        return self.label_form_.write(answers)
 
     def labels_from(self, likely: NDArray[np.float64]) -> NDArray[np.generic]:
-        """Return the labels that these probabilities, (texts, classes), stand for."""
+        """Return the labels, by name, that these probabilities, (texts, classes), stand for."""
         self._require_fitted()
+        names = np.array(self.labels_.classes)
         if not self.labels_.multilabel:
-            return self.classes_[likely.argmax(axis=1)]
+            return names[likely.argmax(axis=1)]
         rows = np.empty(len(likely), dtype=object)
         for place, row in enumerate(likely):
-            rows[place] = tuple(self.classes_[row > 0.5].tolist())
+            rows[place] = tuple(names[row > 0.5].tolist())
         return rows
 
     def score(
@@ -193,20 +209,38 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
         sample_weight: Sequence[float] | None = None,
     ) -> float:
         """Return the share of texts whose label is right; with several, of those with all right."""
-        documents = list(read_texts(texts, labels))
+        self._require_fitted()
+        documents = list(read_texts(texts, self.label_form_.read(labels)))
         if not documents:
             raise DataError("there are no texts to score")
-        answers = self.predict([document.text for document in documents]).tolist()
+        likely = self.predict_proba([document.text for document in documents])
+        answers = self.labels_from(likely).tolist()
         right = [
             document.label is not None and _names(document.label) == _names(answer)
             for document, answer in zip(documents, answers, strict=True)
         ]
         return float(np.average(right, weights=sample_weight))
 
-    def evaluate(self, documents: Iterable[Document], *, title: str = "") -> Evaluation:
-        """Score the classifier on labelled documents that its training never saw."""
+    @overload
+    def evaluate(self, documents: Iterable[Document], *, title: str = "") -> Evaluation: ...
+
+    @overload
+    def evaluate(
+        self, documents: Iterable[str], labels: Iterable[object], *, title: str = ""
+    ) -> Evaluation: ...
+
+    def evaluate(
+        self,
+        documents: Iterable[Document] | Iterable[str],
+        labels: Iterable[object] | None = None,
+        *,
+        title: str = "",
+    ) -> Evaluation:
+        """Score the classifier on what its training never saw: documents, or texts and labels."""
         self._require_fitted()
-        return evaluate(self, documents, title=title)
+        if labels is not None:
+            documents = read_texts(documents, self.label_form_.read(labels))
+        return evaluate(self, cast(Iterable[Document], documents), title=title)
 
     def fit_baseline(self, documents: Iterable[Document]) -> Self:
         """Fit TF-IDF with logistic regression on what this was trained on, to be shown beside it.
@@ -266,19 +300,23 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
             validation=used.validation,
             device=device,
         )
-        self._adopt(saved.labels, saved.vocab, choose_device(device))
+        form = LabelForm.from_facts(saved.facts)
+        self._adopt(saved.labels, saved.vocab, choose_device(device), form)
         load_weights(self.model_, saved.weights, folder, fits="config.json")
         self.history_, self.temperature_ = saved.history, saved.temperature
         self.baseline_, self.seen_ = saved.baseline, saved.seen
         self.facts_ = saved.facts
         return self
 
-    def _adopt(self, labels: LabelIndex, vocab: Vocab, device: torch.device) -> None:
+    def _adopt(
+        self, labels: LabelIndex, vocab: Vocab, device: torch.device, form: LabelForm
+    ) -> None:
         """Take over classes and words, and build a fresh network for them."""
         self._unfit()
         self.settings_ = Settings(self.network, self.text, self.training, self.validation)
         self.labels_ = labels
-        self.classes_ = np.array(labels.classes)
+        self.label_form_ = form
+        self.classes_ = form.classes(labels)
         self.vocab_ = vocab
         self.baseline_ = self.vector_coverage_ = None
         with seeded(derived_seed(self.training.seed, "weights")):
@@ -384,6 +422,7 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
             "validation_accuracy": best.validation_accuracy if best else None,
             "validation_macro_f1": best.validation_macro_f1 if best else None,
             "training_seconds": self.history_.seconds if self.history_ else None,
+            **self.label_form_.facts(),
             "regard": __version__,
             "torch": str(torch.__version__),
         }

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from ..config import require
+from ..data.batch import Batch
 from ..data.check import check_corpus
 from ..data.columns import Columns
 from ..data.corpus import Corpus
@@ -18,19 +20,21 @@ from ..data.corpus_writer import build_corpus
 from ..data.fingerprints import fingerprints
 from ..data.labels import LabelIndex
 from ..data.readers import Reader
-from ..data.resident import Resident
 from ..data.splits import SplitBy, split_validation
 from ..errors import DataError
+from ..ragged import send
 from ..records.check import DataCheck, PairCheck
 from ..text.document import Document
 from ..text.tokenize import TextConfig
 from ..text.vocab import Vocab
+from ..training.batches import Source
 from ..training.interrupts import Interrupts
 from ..training.observers import Observer
 from ..training.seeds import derived_seed
 from ..training.teams import Alone, Team
+from .label_forms import LabelForm
 
-__all__ = ["FitOptions", "Prepared", "noting_interrupts", "prepare"]
+__all__ = ["FitOptions", "Prepared", "Weighted", "noting_interrupts", "prepare"]
 
 FEWEST_TO_SPLIT = 20  # documents; with fewer, all are trained on
 
@@ -42,6 +46,8 @@ class FitOptions:
     split: SplitBy = "random"
     columns: Columns = field(default_factory=Columns)  # names the group or time column to split by
     readers: tuple[Reader, ...] = ()  # where the documents come from, to tell what was not read
+    weights: Iterable[float] | None = None  # how much each document counts, in their order
+    label_form: LabelForm = field(default_factory=LabelForm)  # in which labels are given back
     test: Iterable[Document] | None = None  # only looked for among the training documents
     vectors: Path | None = None  # pretrained word vectors
     work: Path | None = None  # where corpus and checkpoints lie; a temporary folder when None
@@ -74,13 +80,14 @@ class Prepared:
     """Everything a fit needs of its data."""
 
     corpus: Corpus  # with the vocabulary's ids
-    source: Corpus | Resident  # the same, where the network is
+    source: Source[Batch]  # the same, where the network is, with its weights
     training: NDArray[np.int64]
     validation: NDArray[np.int64]  # empty where nothing is held out
     vocab: Vocab
     labels: LabelIndex
     counts: dict[str, int]  # of the training data's words
     check: DataCheck
+    weights: NDArray[np.float32] | None = None  # of each document; None: all the same
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +118,13 @@ def prepare(
         raise DataError("these documents have no labels; training needs a label column")
     _require_choice(corpus, labels)
     training, held_out = _sides(corpus, holdout, options)
+    weights = None
+    if options.weights is not None:
+        weights = _checked_weights(options.weights, corpus)
+        # What counts for nothing is left out; a batch of such alone would have no mean.
+        training, held_out = (side[weights[side] > 0] for side in (training, held_out))
+        if not len(training):
+            raise DataError("the weights of all training documents are zero; give some above it")
     counts = corpus.word_counts(training)
     vocab = Vocab.from_counts(counts, text)
     readings = [reader.counts for reader in options.readers]
@@ -119,7 +133,39 @@ def prepare(
         corpus, training=training, validation=held_out, others=others, readings=readings
     )
     found = corpus.remapped(vocab)
-    return Prepared(found, found, training, held_out, vocab, labels, counts, check)
+    return Prepared(found, found, training, held_out, vocab, labels, counts, check, weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Weighted:
+    """Documents of a source, each with how much it counts."""
+
+    source: Source[Batch]
+    weights: NDArray[np.float32]  # (documents,)
+
+    @property
+    def lengths(self) -> NDArray[np.integer]:
+        """How many tokens each document has."""
+        return self.source.lengths
+
+    def batch(self, indices: NDArray[np.int64]) -> Batch:
+        """Put some documents, or none, into one batch."""
+        batch = self.source.batch(indices)
+        weights = torch.from_numpy(self.weights[np.asarray(indices, dtype=np.int64)])
+        return replace(batch, weights=send(weights, batch.sentences.device))
+
+
+def _checked_weights(given: Iterable[float], corpus: Corpus) -> NDArray[np.float32]:
+    """The weights of all documents of a corpus; those to validate on weigh one each."""
+    weights = np.asarray(list(given), dtype=np.float64)
+    count = len(corpus.parts[0])
+    if weights.shape != (count,):
+        raise DataError(f"there are {count:,} documents, but weights of shape {weights.shape}")
+    if not (np.isfinite(weights) & (weights >= 0)).all():
+        raise DataError("weights must be numbers of at least 0")
+    everything = np.ones(len(corpus), dtype=np.float32)
+    everything[:count] = weights
+    return everything
 
 
 def _require_choice(corpus: Corpus, labels: LabelIndex) -> None:

@@ -24,9 +24,9 @@ class ClassificationLoss:
 
     One label: torch's mean over the documents, each weighing as much as its class. Several
     labels: the mean over documents and classes of the binary cross-entropy, where a label that
-    holds weighs as much as its class. ``focal`` multiplies what a label costs by the probability
-    of not having it right, to this power (Lin et al. 2017, "Focal loss for dense object
-    detection").
+    holds weighs as much as its class. A document that has a weight counts by it. ``focal``
+    multiplies what a label costs by the probability of not having it right, to this power
+    (Lin et al. 2017, "Focal loss for dense object detection").
     """
 
     class_weights: Tensor | None = None  # (classes,)
@@ -45,9 +45,14 @@ class ClassificationLoss:
         logits = output.logits.float() if output.logits.itemsize < 4 else output.logits
         documents = torch.tensor(float(len(batch)))
         if batch.labels.ndim == 2:
-            total, weight = self._several(logits, batch.labels.to(logits.dtype)), documents
+            costs = self._several(logits, batch.labels.to(logits.dtype))  # (documents, classes)
+            if batch.weights is not None:
+                costs = costs * batch.weights[:, None]
+            total = costs.sum() / logits.shape[1]
         else:
-            total, weight = self._one(logits, batch.labels), self._weight(batch.labels, documents)
+            costs = self._one(logits, batch.labels)  # (documents,)
+            total = (costs if batch.weights is None else costs * batch.weights).sum()
+        weight = self._weight(batch, documents)
         penalty = total.new_zeros(()) if output.penalty is None else output.penalty * documents
         return Loss(total, weight, penalty, documents)
 
@@ -63,10 +68,15 @@ class ClassificationLoss:
         )  # (documents,)
         if self.focal:
             costs = costs * _doubt(-F.cross_entropy(logits, labels, reduction="none"), self.focal)
-        return costs.sum()
+        return costs
 
-    def _weight(self, labels: Tensor, documents: Tensor) -> Tensor:
-        return documents if self.class_weights is None else self.class_weights[labels].sum()
+    def _weight(self, batch: Batch, documents: Tensor) -> Tensor:
+        """What the documents weigh together; with several labels a class weighs its ones alone."""
+        weights = batch.weights
+        if self.class_weights is not None and batch.labels is not None and batch.labels.ndim == 1:
+            own = self.class_weights[batch.labels]
+            weights = own if weights is None else own * weights
+        return documents if weights is None else weights.sum()
 
     def _several(self, logits: Tensor, labels: Tensor) -> Tensor:
         weights = None if self.class_weights is None else self.class_weights.to(logits)
@@ -78,7 +88,7 @@ class ClassificationLoss:
             costs = costs * _doubt(
                 F.logsigmoid(torch.where(labels > 0, logits, -logits)), self.focal
             )
-        return costs.sum() / logits.shape[1]
+        return costs
 
 
 def probabilities(logits: Tensor, multilabel: bool, *, temperature: float = 1.0) -> Tensor:

@@ -1,0 +1,96 @@
+"""The forms in which scikit-learn gives labels and expects them back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..config import Plain
+from ..data.labels import LabelIndex
+from ..data.tables import label_rows
+from ..errors import DataError
+
+__all__ = ["LabelForm"]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelForm:
+    """How labels were given to ``fit``, so that ``predict`` gives them back in the same form.
+
+    Names (and whole numbers, and lists of them) stay what they are. Booleans are read as "false"
+    and "true". A matrix of zeros and ones, (texts, columns), is read as the list of the columns
+    that hold, each named by its number.
+    """
+
+    kind: Literal["names", "booleans", "indicators"] = "names"
+    columns: int = 0  # of a matrix
+
+    @classmethod
+    def of(cls, labels: Iterable[object]) -> tuple[Self, Sequence[object]]:
+        """Return the form of labels, and the labels as documents have them."""
+        rows = label_rows(labels)
+        if isinstance(rows, np.ndarray):
+            form = cls("indicators", rows.shape[1])
+            return form, form._columns_that_hold(rows)
+        listed = list(rows)
+        truths = [isinstance(row, bool | np.bool_) for row in listed]
+        return cls("booleans" if truths and all(truths) else "names"), listed
+
+    def read(self, labels: Iterable[object]) -> Sequence[object]:
+        """Return other labels of the same form as documents have them."""
+        other, rows = LabelForm.of(labels)
+        if other.kind == "indicators" and other != self:
+            raise DataError(
+                f"the labels are a matrix of {other.columns} columns; the classifier was fitted on "
+                + (f"one of {self.columns}" if self.kind == "indicators" else "labels by name")
+            )
+        return rows
+
+    def classes(self, labels: LabelIndex) -> NDArray[np.generic]:
+        """The classes as scikit-learn sees them."""
+        if self.kind == "booleans":
+            return np.array([name == "true" for name in labels.classes])
+        if self.kind == "indicators":
+            return np.array([int(name) for name in labels.classes])
+        return np.array(labels.classes)
+
+    def write(self, answers: NDArray[np.generic]) -> NDArray[np.generic]:
+        """Return answers, which are names or tuples of names, in this form."""
+        if self.kind == "booleans":
+            return np.array([name == "true" for name in answers.tolist()], dtype=bool)
+        if self.kind == "indicators":
+            matrix = np.zeros((len(answers), self.columns), dtype=np.int64)
+            for row, names in zip(matrix, answers.tolist(), strict=True):
+                row[[int(name) for name in names]] = 1
+            return matrix
+        return answers
+
+    def facts(self) -> dict[str, Plain]:
+        """What a saved model must remember; nothing of names."""
+        if self.kind == "names":
+            return {}
+        return {"label_form": self.kind, "label_columns": self.columns}
+
+    @classmethod
+    def from_facts(cls, facts: Mapping[str, Plain]) -> Self:
+        """Read what ``facts`` gave."""
+        kind = facts.get("label_form", "names")
+        if kind == "indicators":
+            return cls("indicators", int(str(facts["label_columns"])))
+        return cls("booleans") if kind == "booleans" else cls()
+
+    def _columns_that_hold(self, matrix: NDArray[np.generic]) -> list[tuple[str, ...]]:
+        if not np.isin(matrix, (0, 1)).all():
+            raise DataError(
+                f"labels of shape {matrix.shape} must be zeros and ones, a column for each label"
+            )
+        width = len(str(max(self.columns - 1, 0)))  # so that names sort as numbers do
+        names = [f"{column:0{width}}" for column in range(self.columns)]
+        return [
+            tuple(name for name, holds in zip(names, row, strict=True) if holds)
+            for row in matrix.tolist()
+        ]
