@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -276,3 +277,42 @@ def test_imdb_has_its_known_counts(name):
     labels = [document.label for document in reader]
     assert len(labels) == 25_000 and sum(labels) == 12_500
     assert reader.counts.skipped_rows == 0
+
+
+REMEMBERED = Columns("review", "stars", other_text="text", other_label="label")
+
+
+def written(folder, suffix, rows):
+    path = folder / f"data{suffix}"
+    if suffix == ".parquet":
+        pq.write_table(pa.Table.from_pylist(rows), path)
+    elif suffix == ".jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    else:
+        lines = [",".join(rows[0]), *(",".join(row.values()) for row in rows)]
+        path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+def test_the_usual_column_stands_in_for_a_remembered_one(tmp_path, suffix):
+    path = written(tmp_path, suffix, [{"text": "a film", "stars": "5"}])
+    told = []
+    for carry in (True, False):
+        reader = read_documents(path, replace(REMEMBERED, carry=carry), tell=told.append)
+        assert [(one.text, one.label) for one in reader] == [("a film", "5")]
+        assert (reader.columns.text, reader.columns.label) == ("text", "stars")
+    line = f"{path} has no column 'review' as the training data had; column 'text' is read"
+    assert told == [f"{line} in its place"] * 2
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+def test_a_remembered_column_that_is_there_is_read_and_one_named_by_hand_is_meant(tmp_path, suffix):
+    path = written(tmp_path, suffix, [{"text": "a title", "review": "a film", "stars": "5"}])
+    told = []
+    reader = read_documents(path, REMEMBERED, tell=told.append)
+    assert [one.text for one in reader] == ["a film"] and not told
+    with pytest.raises(DataError, match="has no column 'body'"):
+        list(read_documents(path, Columns("body", "stars", other_label="label")))
+    with pytest.raises(DataError, match="has no column 'points'"):
+        list(read_documents(path, replace(REMEMBERED, label="points")))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ..config import checked_settings, require
@@ -13,7 +13,20 @@ from ..text.document import Document
 from .cells import RowError, is_missing, shown_value, time_number, to_label
 from .encodings import require_encoding
 
-__all__ = ["Columns", "Found", "Ignored", "Row", "require_columns", "to_document", "unique_names"]
+__all__ = [
+    "PARTS",
+    "Columns",
+    "Found",
+    "Ignored",
+    "Row",
+    "require_columns",
+    "to_document",
+    "unique_names",
+]
+
+
+PARTS = ("text", "label", "target")
+"""The parts of a document that a column can have another name for."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +43,9 @@ class Columns:
     delimiter: str | None = None  # between the fields of a CSV file; found out when None
     encoding: str | None = None  # found out when None
     carry: bool = True  # whether the other columns travel with the document
+    other_text: str | None = None  # read where there is no column of the name in ``text``
+    other_label: str | None = None
+    other_target: str | None = None
 
     def __post_init__(self) -> None:
         require(self.text != self.label, f"text and label are both in column {self.text!r}")
@@ -54,6 +70,16 @@ class Columns:
         }
         return {name: option for name, option in options.items() if name is not None}
 
+    def found_among(self, names: Collection[str]) -> Columns:
+        """The columns as these names have them: the other one where the first is missing."""
+        found = self
+        for part in PARTS:
+            name, other = getattr(self, part), getattr(self, f"other_{part}")
+            if name is not None and name not in names and other in names:
+                used = [getattr(found, one) for one in PARTS]
+                found = found if other in used else replace(found, **{part: other})
+        return found
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -74,14 +100,16 @@ Found = Row | BadRow | Ignored
 """What a format finds as it walks through a file."""
 
 
-def require_columns(file: str, names: Sequence[str], columns: Columns) -> None:
-    """Raise ``DataError`` unless the file has each needed column exactly once."""
+def require_columns(file: str, names: Sequence[str], columns: Columns) -> Columns:
+    """Return the columns as the file has them; it must have each needed one exactly once."""
+    columns = columns.found_among(names)
     for needed, option in columns.needed.items():
         count = names.count(needed)
         if count == 0:
             raise DataError(f"{file} {_missing(needed, names, option)}")
         if count > 1:
             raise DataError(f"{file} has {count} columns named {needed!r}; rename all but one")
+    return columns
 
 
 def unique_names(names: Sequence[str]) -> list[str]:

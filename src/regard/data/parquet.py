@@ -41,7 +41,7 @@ def parquet_rows(path: Path, columns: Columns) -> Iterator[Found]:
 
 
 def _rows(file: pyarrow.parquet.ParquetFile, name: str, columns: Columns) -> Iterator[Row | BadRow]:
-    require_columns(name, file.schema_arrow.names, columns)
+    columns = require_columns(name, file.schema_arrow.names, columns)
     wanted = None if columns.carry else list(columns.needed)
     written = {
         field.name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -15,7 +15,7 @@ from ..errors import DataError
 from ..records.reading import BadRow, ReadCounts
 from ..text.document import Document
 from .cells import RowError
-from .columns import Columns, Found, Row, to_document
+from .columns import PARTS, Columns, Found, Row, to_document
 from .delimited import delimited_rows
 from .folders import folder_rows
 from .jsonlines import json_rows
@@ -80,10 +80,13 @@ class Reader:
         columns: Columns,
         on_bad_row: OnBadRow,
         lines: Lines | None = None,
+        tell: Callable[[str], None] | None = None,
     ) -> None:
         require_one_of("on_bad_row", on_bad_row, ("stop", "skip"))
         self.name = name
-        self.columns = columns
+        self.columns = columns  # once rows were read, with the names that they have
+        self._asked = columns
+        self._tell = tell
         self.skipped: list[BadRow] = []  # the first hundred
         self._rows = rows
         self._stop = on_bad_row == "stop"
@@ -92,10 +95,13 @@ class Reader:
 
     def __iter__(self) -> Iterator[Document]:
         self._reset()
+        columns: Columns | None = None
         for found in self._rows():
             if isinstance(found, Row):
+                if columns is None:
+                    columns = self.columns = self._find_columns(found.values)
                 try:
-                    document = to_document(found.values, self.columns)
+                    document = to_document(found.values, columns)
                 except RowError as problem:
                     self._reject(BadRow(self.name, found.line, problem.fault, problem.reason))
                     continue
@@ -124,6 +130,18 @@ class Reader:
             examples=tuple(self.skipped[:10]),
         )
 
+    def _find_columns(self, names: Collection[str]) -> Columns:
+        """The columns that the first row has, for all rows; say which are not those asked for."""
+        found = self._asked.found_among(names)
+        for part in PARTS:
+            missing, taken = getattr(self._asked, part), getattr(found, part)
+            if missing != taken and self._tell is not None:
+                self._tell(
+                    f"{self.name} has no column {missing!r} as the training data had; column "
+                    f"{taken!r} is read in its place"
+                )
+        return found
+
     def _reset(self) -> None:
         self.skipped.clear()
         self._faults: Counter[str] = Counter()
@@ -138,15 +156,26 @@ class Reader:
 
 
 def read_documents(
-    path: Path | str, columns: Columns | None = None, *, on_bad_row: OnBadRow = "stop"
+    path: Path | str,
+    columns: Columns | None = None,
+    *,
+    on_bad_row: OnBadRow = "stop",
+    tell: Callable[[str], None] | None = None,
 ) -> Reader:
-    """Read a file, a folder of texts, or with ``-`` standard input."""
+    """Read a file, a folder of texts, or with ``-`` standard input.
+
+    ``tell`` hears of a column that the data lack and of the other that is read in its place.
+    """
     wanted = columns or Columns()
     place = Path(path)
     if str(path) != STANDARD_INPUT and (place.is_dir() or place.suffix.lower() in _PARQUET):
         whole = folder_rows if place.is_dir() else parquet_rows
         return Reader(
-            str(path), lambda: whole(place, wanted), columns=wanted, on_bad_row=on_bad_row
+            str(path),
+            lambda: whole(place, wanted),
+            columns=wanted,
+            on_bad_row=on_bad_row,
+            tell=tell,
         )
     rows = _standard_input_rows if str(path) == STANDARD_INPUT else _format(place)
     lines = Lines(path, wanted.encoding)
@@ -156,6 +185,7 @@ def read_documents(
         columns=wanted,
         on_bad_row=on_bad_row,
         lines=lines,
+        tell=tell,
     )
 
 
