@@ -162,3 +162,27 @@ def test_memory_is_bounded_by_the_vocabulary(tmp_path):
     tracemalloc.stop()
     assert found.known[2:].all()
     assert peak < 4_000_000 < len(data) / 2
+
+
+@pytest.mark.parametrize("digits", [b"9" * 5000 + b" 3\n", b"3 " + b"9" * 5000 + b"\n"])
+@pytest.mark.parametrize("rest", [text(), binary()])
+def test_a_header_of_thousands_of_digits_is_an_error(tmp_path, digits, rest):
+    with pytest.raises(DataError, match="begins with a number of more than 18 digits"):
+        read_vectors(write(tmp_path, digits + rest), VOCAB)
+
+
+@pytest.mark.parametrize("first", [b"", text(), text(header=True)])
+def test_a_packed_line_without_end_takes_little_memory(tmp_path, first):
+    """A megabyte of gzip once filled gigabytes."""
+    path = write(tmp_path, gzip.compress(first + b"word " * (20 << 20), 1))
+    tracemalloc.start()
+    with pytest.raises(DataError, match=r"vectors:\d: the line is longer than 2 MiB"):
+        read_vectors(path, VOCAB)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 12 << 20
+
+
+def test_a_size_that_nobody_has_is_an_error(tmp_path):
+    with pytest.raises(DataError, match="says that its vectors have size 70000"):
+        read_vectors(write(tmp_path, b"word" + b" 1" * 70_000 + b"\n"), VOCAB)

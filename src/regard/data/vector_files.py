@@ -16,25 +16,30 @@ from ..errors import DataError
 __all__ = ["BinaryVectors", "TextVectors", "open_vectors"]
 
 _HEADER = re.compile(rb"\s*(\d+)[ \t]+(\d+)\s*")
+_MOST_DIGITS = 18  # of a number in a header
 _UNWRITTEN = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]| [^ ]*[^ 0-9.eE+naif\t\r-][^ ]*$")
 _FASTTEXT_MODEL = b"\xba\x16\x4f\x2f"
 _LOOKED_AT = 100  # lines, to find the size where no header says it
 _LONGEST_WORD = 1 << 16
+_LARGEST_SIZE = 1 << 16
+_LONGEST_LINE = 1 << 21  # bytes: the largest size with all the digits that a number can need
 
 
 class TextVectors:
     """Rows of a word and its numbers, parted by spaces; the word itself may hold spaces."""
 
     def __init__(self, stream: io.BufferedReader, name: str, *, headed: bool) -> None:
-        first = list(itertools.islice(stream, _LOOKED_AT + headed))[headed:]
+        lines = _lines(stream, name)
+        first = list(itertools.islice(lines, _LOOKED_AT + headed))[headed:]
         if not first:
             raise DataError(f"{name} holds no vectors")
         # Most words are one piece, so the most frequent count of pieces is that of the numbers.
         self.size = Counter(_pieces(line).count(b" ") for line in first).most_common(1)[0][0]
         if self.size < 1 or self.parse(_pieces(first[0]).split(b" ", 1)[-1]) is None:
             raise DataError(f"{name} is no file of word vectors: a row is a word and its numbers")
+        _require_size(self.size, name)
         self.damaged = 0
-        self._lines = itertools.chain(first, stream)
+        self._lines = itertools.chain(first, lines)
 
     def __iter__(self) -> Iterator[tuple[str, bytes]]:
         """Give each word with its numbers as they are written."""
@@ -100,12 +105,31 @@ def open_vectors(stream: io.BufferedReader, name: str) -> TextVectors | BinaryVe
     said = _HEADER.fullmatch(header)
     if said is None:
         return TextVectors(stream, name, headed=False)
+    if max(map(len, said.groups())) > _MOST_DIGITS:
+        raise DataError(
+            f"{name} begins with a number of more than {_MOST_DIGITS} digits; is it damaged?"
+        )
     if _is_text(rest):
         return TextVectors(stream, name, headed=True)
     count, size = int(said[1]), int(said[2])
-    if not 1 <= size <= 1 << 16:
-        raise DataError(f"{name} says that its vectors have size {size}; is it damaged?")
+    _require_size(size, name)
     return BinaryVectors(stream, count=count, size=size)
+
+
+def _require_size(size: int, name: str) -> None:
+    if not 1 <= size <= _LARGEST_SIZE:
+        raise DataError(f"{name} says that its vectors have size {size}; is it damaged?")
+
+
+def _lines(stream: io.BufferedReader, name: str) -> Iterator[bytes]:
+    """The lines of a file, each bounded: what is packed into a megabyte may be gigabytes long."""
+    for number, line in enumerate(iter(lambda: stream.readline(_LONGEST_LINE), b""), 1):
+        if len(line) == _LONGEST_LINE:
+            raise DataError(
+                f"{name}:{number}: the line is longer than {_LONGEST_LINE >> 20} MiB, so this is "
+                "no file of word vectors, or a damaged one"
+            )
+        yield line
 
 
 def _is_text(rest: bytes) -> bool:
