@@ -1,8 +1,10 @@
 """``regard train``: from a file of labelled texts to a saved model."""
 
 import json
+import os
 import re
 import shutil
+import threading
 
 import numpy as np
 import pyarrow
@@ -193,6 +195,20 @@ def test_bad_rows_are_skipped_and_counted_at_the_end(shell, tmp_path):
     assert f"{path}: 28 rows read" in end and "2 skipped: 2 missing label" in end
     assert f"{path}:5: the label is missing" in end
     assert "| rows skipped | `2` |" in (tmp_path / "model" / "card.md").read_text()
+
+
+def test_a_named_pipe_is_read_once(shell, project, tmp_path):
+    """The baseline would wait for ever for somebody to write it a second time."""
+    pipe = tmp_path / "train.csv"
+    os.mkfifo(pipe)
+    writing = threading.Thread(target=pipe.write_bytes, args=[project.training.read_bytes()])
+    writing.start()
+    given = ["train", pipe, *COLUMNS, *FLAGS, "--epochs", "1", "--out", tmp_path / "model"]
+    ran = shell(*given)
+    writing.join()
+    assert ran.code == 0
+    assert "a pipe is read once, so no baseline is fitted to compare with" in ran.err
+    assert DocumentClassifier.load(tmp_path / "model").baseline_ is None
 
 
 def test_a_pipe_is_read_once(shell, project, tmp_path):

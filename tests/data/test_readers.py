@@ -3,8 +3,10 @@
 import gzip
 import io
 import json
+import os
 import subprocess
 import sys
+import threading
 import time
 import tracemalloc
 from dataclasses import replace
@@ -187,6 +189,20 @@ def test_standard_input_is_read_as_it_comes():
             process.stdin.flush()
             assert process.stdout.readline().strip() == text
         process.stdin.close()
+
+
+def test_a_second_reading_of_a_pipe_is_an_error_and_never_waited_for(tmp_path, monkeypatch):
+    pipe = tmp_path / "a.jsonl"
+    os.mkfifo(pipe)
+    writing = threading.Thread(target=pipe.write_text, args=[as_jsonl()])
+    writing.start()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(as_csv().encode())))
+    for reader in (read_documents(pipe), read_documents("-")):
+        assert list(reader) == DOCUMENTS
+        with pytest.raises(DataError, match="is a pipe, which cannot be read again"):
+            list(reader)
+        assert reader.counts.rows == 3
+    writing.join()
 
 
 def test_nothing_on_standard_input_is_no_documents(monkeypatch):

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from ..config import require_one_of
-from ..data.lines import STANDARD_INPUT
 from .documents import opened
 from .options import (
     Data,
@@ -23,6 +22,7 @@ from .options import (
     TextColumn,
     pair_columns,
 )
+from .progress import say
 from .settings import classifier_from
 from .train_classifier import ClassificationJob, open_files
 from .train_translator import TranslationJob
@@ -122,8 +122,9 @@ def train(
     )
     files = open_files(data, columns, validation=validation, test=test, on_bad_row=on_bad_row)
     classifier = classifier_from(model or "han", settings, device=device)
-    # What comes through a pipe cannot be read a second time.
-    baseline = baseline and data != STANDARD_INPUT
+    if baseline and files.training.once:
+        say("a pipe is read once, so no baseline is fitted to compare with", quiet=quiet)
+        baseline = False
     job = ClassificationJob(classifier, files, out=out, baseline=baseline, quiet=quiet)
     job.go(vectors=vectors, resume=resume, logs=logs)
 

@@ -70,6 +70,7 @@ class Reader:
     """The documents of one source, as a stream; each iteration reads it anew.
 
     ``counts`` says, while and after reading, how many rows became documents and how many did not.
+    What comes through a pipe can be read ``once``, and a second time is an error.
     """
 
     def __init__(
@@ -81,6 +82,7 @@ class Reader:
         on_bad_row: OnBadRow,
         lines: Lines | None = None,
         tell: Callable[[str], None] | None = None,
+        once: bool = False,
     ) -> None:
         require_one_of("on_bad_row", on_bad_row, ("stop", "skip"))
         self.name = name
@@ -91,9 +93,16 @@ class Reader:
         self._rows = rows
         self._stop = on_bad_row == "stop"
         self._lines = lines
+        self.once = once
+        self._begun = False
         self._reset()
 
     def __iter__(self) -> Iterator[Document]:
+        if self.once and self._begun:
+            raise DataError(
+                f"{self.name} is a pipe, which cannot be read again; write it to a file first"
+            )
+        self._begun = True
         self._reset()
         columns: Columns | None = None
         for found in self._rows():
@@ -186,6 +195,7 @@ def read_documents(
         on_bad_row=on_bad_row,
         lines=lines,
         tell=tell,
+        once=str(path) == STANDARD_INPUT or (place.exists() and not place.is_file()),
     )
 
 
