@@ -10,7 +10,7 @@ from pages import Page
 from regard.records.alignment import Alignment
 from regard.views.alignment import fragment, notebook, render
 from regard.views.alignment_summary import names, stretches, told
-from regard.views.colours import DARK, LEVELS, LIGHT, contrast
+from regard.views.drawing.colours import DARK, LEVELS, LIGHT, contrast
 
 SHARP = Alignment(
     "ein Haus", "a house", ((0, 3), (4, 8)), ((0, 1), (2, 7)), [[0.97, 0.03], [0.25, 0.75]]

@@ -15,8 +15,8 @@ from aligned import ARABIC, DOGS, HOSTILE, KOREAN, aligned
 from regard.errors import ConfigError
 from regard.records.alignment import Alignment
 from regard.views.alignment_picture import render
-from regard.views.colours import LIGHT
-from regard.views.glyphs import Type
+from regard.views.drawing.colours import LIGHT
+from regard.views.drawing.pictures import Type
 
 
 def amount(alignment, colour):

@@ -13,8 +13,8 @@ from PIL import Image
 
 from regard.errors import ConfigError
 from regard.records.explanation import Decision
-from regard.views.colours import LIGHT
-from regard.views.glyphs import Type
+from regard.views.drawing.colours import LIGHT
+from regard.views.drawing.pictures import Type
 from regard.views.heatmap import render, write
 
 REVIEW = "I sat there. It was brilliant, Zorblax!\n\nThe end<br />dragged on and on."

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 
 from regard.records.explanation import Decision
 from regard.records.weights import Weights
-from regard.views.ansi import Terminal, printable
+from regard.views.drawing.terminal import Terminal, printable
 from regard.views.terminal import render
 
 CODES = re.compile(r"\x1b\[[\d;]*m")

@@ -14,7 +14,7 @@ import typer
 from .. import __version__
 from ..errors import RegardError
 from ..files import standard_output
-from ..views.ansi import printable
+from ..views.drawing.terminal import printable
 from .audit import audit
 from .demo import demo
 from .diff import diff

@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 from ..data.lines import STANDARD_INPUT
 from ..errors import ConfigError
 from ..files import standard_output, write_file
-from ..views.ansi import printable
+from ..views.drawing.terminal import printable
 
 __all__ = [
     "REPORTS",

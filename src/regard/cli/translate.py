@@ -12,7 +12,7 @@ import typer
 from ..data.lines import STANDARD_INPUT
 from ..errors import DataError
 from ..files import replacing, standard_output
-from ..views.ansi import printable
+from ..views.drawing.terminal import printable
 from .options import Device, Encoding, ModelFolder, Quiet, near_file
 from .output import require_output
 from .progress import counted, say

@@ -12,10 +12,9 @@ from ..records.alignment import Alignment
 from . import html
 from .alignment_matrix import legend, matrix
 from .alignment_summary import remark, score, stretches, told
-from .colours import DARK, LEVELS, LIGHT, Theme, hexadecimal
+from .drawing.colours import DARK, LEVELS, LIGHT, Theme, hexadecimal
+from .drawing.page import asset, escaped, page
 from .drawing.words import plural
-from .page import escaped, page
-from .sections import asset
 
 __all__ = ["fragment", "notebook", "render", "scripts", "styles"]
 

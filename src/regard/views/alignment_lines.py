@@ -8,10 +8,10 @@ from rich.cells import cell_len, set_cell_size
 
 from ..records.alignment import Alignment
 from .alignment_summary import SCALE, heaviest, names, remark, score, told
-from .ansi import Terminal, printable
-from .colours import LEVELS
+from .drawing.colours import LEVELS
+from .drawing.terminal import Terminal, printable
 from .drawing.words import two_digits
-from .wrapping import Styled, broken, letters
+from .drawing.wrapping import Styled, broken, letters
 
 __all__ = ["Terminal", "render"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ..records.alignment import Alignment
 from .alignment_summary import SCALE, names
+from .drawing.page import escaped
+from .drawing.scale import LEGEND_LEVELS
 from .drawing.words import two_digits
-from .page import escaped
-from .passages import is_right_to_left
-from .scale import LEGEND_LEVELS
+from .drawing.wrapping import is_right_to_left
 
 __all__ = ["legend", "matrix"]
 

@@ -13,11 +13,9 @@ from numpy.typing import NDArray
 from ..files import write_file
 from ..records.alignment import Alignment
 from .alignment_summary import SCALE, names, remark, told
-from .colours import LEVELS, LIGHT, Colour, hexadecimal
-from .glyphs import Type
-from .images import image_bytes, new_figure, require_format
-from .passages import is_right_to_left
-from .wrapping import letters
+from .drawing.colours import LEVELS, LIGHT, Colour, hexadecimal
+from .drawing.pictures import Type, image_bytes, new_figure, require_format
+from .drawing.wrapping import is_right_to_left, letters
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ..records.alignment import Alignment
 from ..records.weights import Span
+from .drawing.scale import Scale
 from .drawing.words import plural
-from .scale import Scale
 
 __all__ = ["SCALE", "Stretch", "heaviest", "names", "remark", "score", "stretches", "told"]
 

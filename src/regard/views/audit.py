@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from ..records.audit import Audit, Metric
-from . import charts
 from .audit_overview import overview
 from .audit_tables import attention_tables, method_tables
 from .audit_wording import NAMES, flips_told, headline, warned
+from .drawing import charts
+from .drawing.page import asset, escaped, page, section
 from .needles import needle_map
-from .page import escaped, page
-from .sections import asset, section
 
 __all__ = ["render", "summary"]
 

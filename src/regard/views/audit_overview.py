@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 from ..records.audit import Audit, MethodAudit, Metric
 from .audit_wording import measured_with
-from .charts import Axis, Frame, figure
+from .drawing.charts import Axis, Frame, figure
+from .drawing.page import escaped
+from .drawing.tables import definitions
 from .drawing.words import method_in_words
-from .notes import definitions
-from .page import escaped
 
 __all__ = ["overview"]
 

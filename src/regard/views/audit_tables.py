@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 from ..records.audit import Audit, FlipTable, MethodAudit, Metric
 from .audit_wording import NAMES, flips_compared
+from .drawing.page import escaped
+from .drawing.tables import Cell, definitions, table
 from .drawing.words import method_in_words, plural
-from .notes import definitions
-from .page import escaped
-from .tables import Cell, table
 
 __all__ = ["attention_tables", "method_tables"]
 

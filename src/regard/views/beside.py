@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..records.explanation import Explanation
+from .drawing.page import escaped, page
 from .html import fragment, scripts_for, styles_for
-from .page import escaped, page
 
 __all__ = ["STYLES", "beside", "render"]
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ..records.evaluation import Calibration, CoveragePoint, Evaluation
-from .charts import Axis, Frame, Line, draw_lines, figure
+from .drawing.charts import Axis, Frame, Line, draw_lines, figure
+from .drawing.page import escaped
+from .drawing.tables import numbers
 from .drawing.words import percent
-from .page import escaped
-from .tables import numbers
 
 __all__ = ["coverage_chart", "goals", "reliability_chart"]
 

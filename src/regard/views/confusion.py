@@ -6,9 +6,9 @@ import math
 import re
 
 from ..records.evaluation import Evaluation
-from .charts import figure
+from .drawing.charts import figure
+from .drawing.page import escaped
 from .drawing.words import percent, plural
-from .page import escaped
 
 __all__ = ["confusion_map", "mix_ups"]
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from ..records.evaluation import Evaluation, LengthBin
 from ..records.history import History
-from .charts import Axis, Frame, Line, draw_lines, figure
+from .drawing.charts import Axis, Frame, Line, draw_lines, figure
+from .drawing.page import escaped
+from .drawing.tables import Cell, table
 from .drawing.words import between, percent, plural
-from .page import escaped
-from .tables import Cell, table
 
 __all__ = ["learning_curves", "length_chart"]
 

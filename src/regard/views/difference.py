@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from ..records.difference import Answer, ChangedDocument, Difference
-from . import beside, charts, html
-from .ansi import printable
+from . import beside, html
+from .drawing import charts
+from .drawing.charts import Histogram, draw_histogram
+from .drawing.page import asset, contents, escaped, page, section
+from .drawing.tables import Cell, table
+from .drawing.terminal import printable
 from .drawing.words import percent, plural, two_digits
-from .histograms import Histogram, draw_histogram
-from .page import escaped, page
-from .sections import asset, contents, section
-from .tables import Cell, table
 
 __all__ = ["render", "summary"]
 

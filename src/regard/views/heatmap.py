@@ -7,13 +7,12 @@ from pathlib import Path
 
 from ..files import write_file
 from ..records.explanation import Decision, Explanation
-from .colours import LIGHT
-from .glyphs import Type
-from .images import image_bytes, new_figure, require_format
-from .passages import Stretch, is_right_to_left, passages
+from .drawing.colours import LIGHT
+from .drawing.pictures import Type, image_bytes, new_figure, require_format
+from .drawing.scale import Scale
+from .drawing.wrapping import Styled, broken, is_right_to_left
+from .passages import Stretch, passages
 from .picture import WIDTH, Block, Ink, Picture, height_of, room_for_text
-from .scale import Scale
-from .wrapping import Styled, broken
 
 __all__ = ["render", "write"]
 

@@ -6,15 +6,14 @@ from collections.abc import Sequence
 from functools import cache
 
 from ..records.explanation import Decision, Explanation
-from .charts import STYLES
-from .colours import DARK, LEVELS, LIGHT, Theme, hexadecimal
+from .drawing.charts import STYLES
+from .drawing.colours import DARK, LEVELS, LIGHT, Theme, hexadecimal
+from .drawing.page import asset, escaped, page
 from .drawing.words import percent
 from .lines import is_long, text
 from .overview import overview
-from .page import escaped, page
 from .panels import index, legend, probability_bars, switches, word_bars
 from .receipts import panel
-from .sections import asset
 from .shadings import HOP_KEY, KEYS, hop_count
 from .summary import groups, is_right, method_name, notes, question, told
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 from ..records.explanation import Decision, Explanation
 from ..records.weights import Weights
+from .drawing.page import escaped
+from .drawing.scale import Scale
 from .drawing.words import two_digits
-from .page import escaped
-from .passages import Passage, Stretch, is_right_to_left, passages
-from .scale import Scale
+from .drawing.wrapping import is_right_to_left
+from .passages import Passage, Stretch, passages
 from .shadings import hop_count, shadings
 
 __all__ = ["LONG", "QUIET", "anchor", "deciding", "is_long", "opposing", "text"]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from ..records.look import ClassSentences, Look, Spread, Suspect, WordContext, WordUse
-from . import charts, html
+from . import html
+from .drawing import charts
+from .drawing.charts import Histogram, draw_histogram
+from .drawing.page import asset, contents, escaped, page, section
+from .drawing.tables import Cell, table
 from .drawing.words import percent, plural, two_digits
-from .histograms import Histogram, draw_histogram
 from .look_lines import doubts, evenness, headline, use_line
-from .page import escaped, page
-from .sections import asset, contents, section
-from .tables import Cell, table
 
 __all__ = ["render"]
 

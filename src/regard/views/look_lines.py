@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..records.look import Look, Spread, WordUse
-from .ansi import printable
+from .drawing.terminal import printable
 from .drawing.words import percent, plural, two_digits
 
 __all__ = ["doubts", "evenness", "headline", "summary", "use_line"]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ..records.audit import NeedleCell, NeedleMap
-from .charts import figure
+from .drawing.charts import figure
+from .drawing.page import escaped
+from .drawing.tables import numbers
 from .drawing.words import method_in_words
-from .page import escaped
-from .tables import numbers
 
 __all__ = ["needle_map"]
 

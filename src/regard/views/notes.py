@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ..records.evaluation import Evaluation
+from .drawing.page import escaped
+from .drawing.tables import definitions
 from .drawing.words import percent, plural
-from .page import escaped
 
-__all__ = ["data_notes", "definitions", "glossary", "model_notes", "remarks"]
+__all__ = ["data_notes", "glossary", "model_notes", "remarks"]
 
 _GLOSSARY = (
     ("Accuracy", "The share of documents whose answer is right."),
@@ -82,16 +81,6 @@ def glossary(evaluation: Evaluation) -> str:
     words = dict(_GLOSSARY) | (dict(_MULTILABEL) if evaluation.task == "multi-label" else {})
     body = definitions(list(words.items()), "glossary")
     return f'<details class="glossary"><summary>What the words mean</summary>{body}</details>'
-
-
-def definitions(pairs: Sequence[tuple[str, str]], kind: str) -> str:
-    """Return names with what they mean as a list of the CSS class ``kind``."""
-    if not pairs:
-        return ""
-    body = "".join(
-        f"<div><dt>{escaped(name)}</dt><dd>{escaped(text)}</dd></div>" for name, text in pairs
-    )
-    return f'<dl class="{kind}">{body}</dl>'
 
 
 def _count(number: int | None) -> str:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from ..records.explanation import Decision, Explanation
 from ..records.weights import Weights
+from .drawing.page import escaped
+from .drawing.scale import Scale
 from .lines import anchor, deciding, is_long, opposing
-from .page import escaped
-from .scale import Scale
 
 __all__ = ["overview"]
 

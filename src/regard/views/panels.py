@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..records.explanation import ClassName, Decision, Explanation
+from .drawing.page import escaped
+from .drawing.scale import Scale
 from .drawing.words import percent
 from .lines import is_long
-from .page import escaped
-from .scale import Scale
 from .shadings import KEYS, hop_count, shadings, unit_of
 from .summary import Heavy, heavy_words, opposing_words
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from typing import Literal
 from ..records.explanation import Decision, Explanation
 from ..records.weights import Span
 
-__all__ = ["Passage", "Stretch", "is_right_to_left", "passages"]
+__all__ = ["Passage", "Stretch", "passages"]
 
 # No "<" inside, so that a text of nothing but "<" is still scanned in one go.
 _TAG = re.compile(r"<[/!]?[A-Za-z-][^<>]*>")
@@ -64,15 +63,6 @@ def passages(explanation: Explanation, decision: Decision) -> list[Passage]:
         stretches += cuts.between(place, end)
         found.append(Passage(sentence, tuple(stretches)))
     return found
-
-
-def is_right_to_left(text: str) -> bool:
-    """Whether the first letter that has a direction is written from right to left."""
-    for letter in text:
-        direction = unicodedata.bidirectional(letter)
-        if direction in ("L", "R", "AL"):
-            return direction != "L"
-    return False
 
 
 def _marks(explanation: Explanation, decision: Decision) -> list[_Mark]:

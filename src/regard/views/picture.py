@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..records.explanation import Decision, Explanation
-from .colours import Colour, Theme
+from .drawing.colours import Colour, Theme
+from .drawing.pictures import Type
+from .drawing.scale import Scale
 from .drawing.words import percent
-from .glyphs import Type
-from .scale import Scale
+from .drawing.wrapping import Styled
 from .shadings import unit_of
 from .summary import told
-from .wrapping import Styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ..records.explanation import Decision
 from ..records.receipt import Curve, Measure, Receipt
-from .charts import Axis, Frame, Line, draw_lines
+from .drawing.charts import Axis, Frame, Line, draw_lines
+from .drawing.page import escaped
 from .drawing.words import percent
-from .page import escaped
 
 __all__ = ["meaning", "panel", "spoken"]
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from ..records.evaluation import Evaluation, Mistake
-from . import charts, html
-from .charts import Axis, IntervalRow, draw_intervals
+from . import html
 from .confidence import coverage_chart, goals, reliability_chart
 from .confusion import confusion_map, mix_ups
 from .curves import learning_curves, length_chart
+from .drawing import charts
+from .drawing.charts import Axis, IntervalRow, draw_intervals
+from .drawing.page import asset, contents, escaped, page, section
 from .drawing.words import between, percent
 from .notes import data_notes, glossary, model_notes
-from .page import escaped, page
-from .sections import asset, contents, section
 from .tables import class_table
 from .wording import compared, described, headline, learned_baseline
 

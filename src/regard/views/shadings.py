@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ..records.explanation import Decision
 from ..records.weights import Weights
-from .scale import Scale
+from .drawing.scale import Scale
 
 __all__ = ["HOP_KEY", "KEYS", "MOST_HOPS", "Shading", "hop_count", "shadings", "unit_of"]
 

@@ -9,11 +9,12 @@ from rich.cells import cell_len, set_cell_size
 
 from ..records.explanation import Decision, Explanation
 from ..records.weights import Weights
-from .ansi import Terminal, printable
+from .drawing.scale import Scale
+from .drawing.terminal import Terminal, printable
 from .drawing.words import percent
+from .drawing.wrapping import Styled, broken
 from .passages import Stretch, passages
 from .receipts import meaning, spoken
-from .scale import Scale
 from .summary import (
     groups,
     heavy_words,
@@ -24,7 +25,6 @@ from .summary import (
     question,
     told,
 )
-from .wrapping import Styled, broken
 
 __all__ = ["Terminal", "render"]
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.records.weights import Weights
-from regard.views.colours import LEVELS
-from regard.views.scale import Scale
+from regard.views.drawing.colours import LEVELS
+from regard.views.drawing.scale import Scale
 
 
 def weights(values, by="document"):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from regard.views.wrapping import Styled, broken
+from regard.views.drawing.wrapping import Styled, broken
 
 
 def lines(text: str, width: int) -> list[str]:

@@ -7,16 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = [
-    "DARK",
-    "LEVELS",
-    "LIGHT",
-    "Colour",
-    "Theme",
-    "contrast",
-    "hexadecimal",
-    "mixed",
-]
+__all__ = ["DARK", "LEVELS", "LIGHT", "Colour", "Theme", "contrast", "hexadecimal", "mixed"]
 
 Colour = tuple[int, ...]
 """Red, green and blue, 0 to 255."""
@@ -65,6 +56,8 @@ LIGHT = Theme(
     against=(150, 140, 240),
     sentence=(0, 114, 178),
 )
+
+
 DARK = Theme(
     paper=(20, 24, 31),
     panel=(30, 36, 46),

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..records.weights import Weights
+from ...records.weights import Weights
 from .colours import LEVELS
-from .drawing.words import two_digits
+from .words import two_digits
 
 __all__ = ["LEGEND_LEVELS", "Scale"]
 

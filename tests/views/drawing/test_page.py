@@ -4,7 +4,7 @@ import hashlib
 import pytest
 
 from pages import Page
-from regard.views.page import escaped, page
+from regard.views.drawing.page import escaped, page
 
 NASTY = "<script>alert('1')</script> & \"quoted\" \x00 \ud800 🙂"
 

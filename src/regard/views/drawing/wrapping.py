@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from rich.cells import cell_len
 
-__all__ = ["Styled", "broken", "letters"]
+__all__ = ["Styled", "broken", "is_right_to_left", "letters"]
 
 # Letters that a line may be broken before: Chinese and Japanese, which have no spaces.
 _LETTER = "[\u2e80-\u9fff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\U00020000-\U0003ffff]"
+
+
 _CLOSING = frozenset("、。，．！？；：）」』】〉》”’…\u00a0")
+
+
 _PARTS = re.compile(rf"\n|[^\S\n\u00a0]+|{_LETTER}|(?:(?!{_LETTER})[\S\u00a0])+")
+
+
 _IS_LETTER = re.compile(_LETTER)
 
 S = TypeVar("S")
@@ -110,3 +117,12 @@ def letters(text: str) -> list[str]:
         else:
             found.append(letter)
     return found
+
+
+def is_right_to_left(text: str) -> bool:
+    """Whether the first letter that has a direction is written from right to left."""
+    for letter in text:
+        direction = unicodedata.bidirectional(letter)
+        if direction in ("L", "R", "AL"):
+            return direction != "L"
+    return False

@@ -1,16 +1,20 @@
-"""Fonts for pictures: which can draw a text, how wide it gets, and what none can draw."""
+"""Pictures through matplotlib: formats, the bytes of a figure, and fonts for any text."""
 
 from __future__ import annotations
 
+import io
 import unicodedata
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
+from ...errors import ConfigError, MissingExtra
+
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from matplotlib.font_manager import FontProperties
 
-__all__ = ["Type"]
+__all__ = ["FORMATS", "Type", "image_bytes", "new_figure", "require_format"]
 
 _SIZE, _SMALL = 10.5, 8.0
 
@@ -42,6 +46,8 @@ _OTHERS = (
 )
 
 _USUAL = ("normal", 400)
+
+
 _NO_GLYPH = "\u25a1"  # an empty box
 
 
@@ -115,3 +121,38 @@ def _code_points(path: str) -> frozenset[int]:
     from matplotlib.font_manager import get_font
 
     return frozenset(get_font(path).get_charmap())
+
+
+FORMATS = ("png", "svg", "pdf")
+
+_DOTS_PER_INCH = 160
+
+
+def require_format(kind: str, purpose: str) -> None:
+    """Raise unless such a picture can be made here; ``purpose`` says what for."""
+    if kind not in FORMATS:
+        raise ConfigError(f"a picture cannot be {kind or 'without format'!r}; use png, svg or pdf")
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as problem:
+        raise MissingExtra("matplotlib", "plots", purpose) from problem
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """Return an empty figure of so many points, 72 to the inch; nothing global is touched."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width / 72, height / 72), dpi=_DOTS_PER_INCH)
+
+
+def image_bytes(figure: Figure, kind: str) -> bytes:
+    """Return the figure as the bytes of a file; the same figure always gives the same."""
+    import matplotlib
+
+    file = io.BytesIO()
+    # A fixed salt and no date: the same picture gives the same bytes. No hinting: text is then
+    # as wide as it was measured.
+    with matplotlib.rc_context({"svg.hashsalt": "regard", "text.hinting": "no_hinting"}):
+        dated = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
+        figure.savefig(file, format=kind, metadata=dated[kind], facecolor="white")
+    return file.getvalue()

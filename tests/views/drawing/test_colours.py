@@ -2,7 +2,7 @@
 
 import pytest
 
-from regard.views.colours import DARK, LEVELS, LIGHT, contrast, hexadecimal, mixed
+from regard.views.drawing.colours import DARK, LEVELS, LIGHT, contrast, hexadecimal, mixed
 
 # How the eye sees linear red, green and blue without one kind of cones (Machado et al. 2009).
 BLINDNESS = {
