@@ -320,3 +320,13 @@ def test_where_the_corpus_lies_changes_nothing(tmp_path):
     kept = tiny().fit_documents(documents, options=replace(FitOptions(), work=tmp_path / "work"))
     assert np.array_equal(kept.predict_proba(TEXTS), tiny().fit(TEXTS, LABELS).predict_proba(TEXTS))
     assert (tmp_path / "work" / "checkpoint" / "state.safetensors").exists()
+
+
+def test_weights_changed_behind_torchs_back_change_the_next_answer():
+    """What was computed for an earlier answer is never used again."""
+    classifier = tiny(training__epochs=1).fit(TEXTS, LABELS)
+    before = classifier.predict_proba(TEXTS)
+    classifier.model_.embedding.weight.data.mul_(0)
+    after = classifier.predict_proba(TEXTS)
+    assert not np.allclose(before, after)
+    assert np.abs(after - after[0]).max() < 0.05, "without word vectors lengths alone differ"

@@ -122,7 +122,7 @@ def test_an_unknown_policy_is_refused():
 def test_kept_vectors_are_looked_up_or_picked_alike(name):
     """``from_kept`` is ``from_sentences`` after looking the vectors up."""
     model = built(CONFIGS[name])
-    vectors = torch.randn(5, model.maker.output_size)
+    vectors = torch.randn(5, model.words.pooling.output_size)
     numbers = Ragged(torch.tensor([4, 0, 0, 2, 1]), torch.tensor([3, 0, 2]))
     with torch.no_grad():
         picked = model.from_kept(vectors, numbers)

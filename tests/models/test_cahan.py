@@ -40,18 +40,18 @@ def test_it_is_its_equations(variant):
     """001-14: u = tanh(W h + V c + b), gated or not, the context before and after."""
     model = built(CAHANConfig(**SMALL, **variant))
     with torch.no_grad():
-        for part in model.maker.directions:
+        for part in model.words.pooling.directions:
             part.bias.normal_()
             part.query.normal_()
     batch = batch_of(DOCUMENTS)
     output, made = model(batch), model.sentence_vectors(batch)
-    states = model.words(model.embedding, batch.ids).rows()
+    states = model.words.encoder(model.embed(batch)).rows()
     found_weights = output.attention[0].weights.rows()
     first = 0
     for document, vectors in zip(DOCUMENTS, made.rows(), strict=True):
         own = states[first : first + len(document)]
         columns = [vectors[:, :10], vectors[:, 10:]]
-        for direction, part in enumerate(model.maker.directions):
+        for direction, part in enumerate(model.words.pooling.directions):
             order = range(len(own)) if direction == 0 else range(len(own) - 1, -1, -1)
             expected, weights = one_direction(
                 part, [own[place] for place in order], averages=variant["context"] == "mean"
@@ -68,10 +68,10 @@ def test_without_context_it_pools_as_han_does():
     """The first sentence of a document has nothing before it."""
     cahan = built(CAHANConfig(**SMALL, context_directions=1))
     han = built(HANConfig(**SMALL))
-    han.words.load_state_dict(cahan.words.state_dict())
+    han.words.encoder.load_state_dict(cahan.words.encoder.state_dict())
     han.embedding.load_state_dict(cahan.embedding.state_dict())
-    part = cahan.maker.directions[0]
-    han.maker.pooling.load_state_dict(
+    part = cahan.words.pooling.directions[0]
+    han.words.pooling.load_state_dict(
         {
             "query": part.query[None],
             "score.key.weight": part.key.weight,

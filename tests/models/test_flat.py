@@ -16,7 +16,8 @@ def test_it_is_an_lstm_with_attention():
     for number, document in enumerate(documents):
         ids = torch.tensor([word for sentence in document for word in sentence])
         states, _ = layer(model.embedding(ids))
-        scores = torch.tanh(model.pooling.score.key(states)) @ model.pooling.query[0]
+        pooling = model.words.pooling
+        scores = torch.tanh(pooling.score.key(states)) @ pooling.query[0]
         weights = torch.softmax(scores, 0)
         logits = model.classify(weights @ states)
         torch.testing.assert_close(output.logits[number], logits, atol=1e-5, rtol=1e-5)

@@ -22,7 +22,7 @@ class PaddedHAN(nn.Module):
         self.embedding, self.classify = model.embedding, model.classify
         self.levels = []
         readers = (model.words.encoder, model.sentences.encoder)
-        poolings = (model.maker.pooling, model.sentences.pooling)
+        poolings = (model.words.pooling, model.sentences.pooling)
         for reader, pooling in zip(readers, poolings, strict=True):
             old = reader.layers
             layer = kind(old.input_size, old.hidden_size, batch_first=True, bidirectional=True)
@@ -64,7 +64,7 @@ def test_it_equals_an_independent_padded_and_masked_network(cell):
             expected = dense[row, : len(found)]
             torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
             assert not dense[row, len(found) :].any()
-    leaves = [model.embedding.weight, model.maker.pooling.query, model.classify.weight]
+    leaves = [model.embedding.weight, model.words.pooling.query, model.classify.weight]
     found = torch.autograd.grad(output.logits.square().sum(), leaves, retain_graph=True)
     expected = torch.autograd.grad(logits.square().sum(), leaves)
     for one, other in zip(found, expected, strict=True):
@@ -105,9 +105,10 @@ def test_under_flow_a_sentence_depends_on_its_neighbours():
 
 def test_flow_reads_a_document_as_if_it_were_one_sentence():
     model = built(HANConfig(**SMALL, reading="flow"))
-    joined = model.words(model.embedding, batch_of([[[2, 3, 4, 5, 6]]]).ids).values
     cut = batch_of([[[2, 3], [4], [5, 6]]])
-    torch.testing.assert_close(model.words(model.embedding, cut.by_document).values, joined)
+    states = model.words.encoder(model.embed(batch_of([[[2, 3, 4, 5, 6]]])))
+    wanted = model.words.pooling(cut.ids.with_values(states.values)).vectors
+    torch.testing.assert_close(model.sentence_vectors(cut).values, wanted)
 
 
 def test_the_glass_box_adds_up_words():
@@ -125,7 +126,7 @@ def test_the_glass_box_adds_up_words():
 def test_each_level_has_the_size_it_was_given():
     """000-06."""
     model = built(HANConfig(**SMALL, sentence_hidden_size=7, weighing="states"))
-    assert model.maker.output_size == 2 * SMALL["hidden_size"]
+    assert model.words.pooling.output_size == 2 * SMALL["hidden_size"]
     assert model.sentences.output_size == 14
     assert model.classify.out_features == LABEL_COUNT
     assert model.embedding.weight.shape == (VOCAB_SIZE, SMALL["embedding_size"])

@@ -5,68 +5,108 @@ import torch
 
 from native_cases import needs_native
 from regard.nn.encoders import NoEncoder, RecurrentEncoder
-from regard.nn.levels import pool_projected, pool_read
+from regard.nn.levels import Level, Picked
 from regard.nn.pooling import POOLINGS, AttentionPooling, PoolingConfig
 from regard.ragged import Ragged
 
 LENGTHS = torch.tensor([3, 0, 1, 12, 0, 7])
 
 
-def parts(cell="gru", layers=1, directions=2):
+def level(cell="gru", layers=1, directions=2, own=False):
     torch.manual_seed(0)
-    encoder = RecurrentEncoder(6, 5, cell=cell, layers=layers, directions=directions).eval()
-    pooling = AttentionPooling(encoder.output_size, PoolingConfig(attention_size=4)).eval()
-    return encoder, pooling, Ragged(torch.randn(int(LENGTHS.sum()), 6), LENGTHS)
+    encoder = RecurrentEncoder(6, 5, cell=cell, layers=layers, directions=directions)
+    pooling = AttentionPooling(encoder.output_size, PoolingConfig(attention_size=4))
+    made = Level(encoder, pooling, own=own).eval()
+    return made, Ragged(torch.randn(int(LENGTHS.sum()), 6), LENGTHS)
 
 
-@needs_native
+def plain(made, items, own=False):
+    """The definition: read, then pool."""
+    pooled = made.pooling(made.encoder(items))
+    return made.pooling(items, pooled.weights.values) if own else pooled
+
+
+@pytest.mark.parametrize("own", [False, True])
 @pytest.mark.parametrize("cell", ["rnn", "gru", "lstm"])
 @pytest.mark.parametrize("layers", [1, 2, 3])
 @pytest.mark.parametrize("directions", [1, 2])
-def test_one_go_gives_what_two_give(cell, layers, directions):
-    encoder, pooling, items = parts(cell, layers, directions)
-    wanted = pooling(encoder(items))
+def test_one_go_gives_what_two_give(cell, layers, directions, own):
+    made, items = level(cell, layers, directions, own)
+    wanted = plain(made, items, own)
+    backwards = items.with_values(torch.arange(len(items.values)).flip(0))
     with torch.no_grad():
-        found = pool_read(encoder, pooling, items)
-        assert found is not None
-        numbers = items.with_values(torch.arange(len(items.values)).flip(0))
-        table = encoder.project(items.values.flip(0))
-        by_number = pool_projected(encoder, pooling, numbers, table)
-    torch.testing.assert_close(found.vectors, wanted.vectors)
-    torch.testing.assert_close(found.weights.values, wanted.weights.values)
-    assert torch.equal(by_number.vectors, found.vectors)
+        found = made(items)
+        picked = made(Picked(items.values.flip(0), backwards))
+        sparse = made(Picked(items.values.flip(0), backwards, sparse=True))
+    for one in (found, picked, sparse):
+        torch.testing.assert_close(one.vectors, wanted.vectors)
+        torch.testing.assert_close(one.weights.values, wanted.weights.values)
+    assert made.output_size == found.vectors.shape[1]
     assert not found.vectors[[1, 4]].any(), "an empty row gives zeros"
 
 
 @needs_native
 def test_a_row_has_the_same_bits_in_any_company():
-    encoder, pooling, items = parts()
+    made, items = level()
     rows = [row for row in items.rows() if len(row)]
     with torch.no_grad():
-        together = pool_read(encoder, pooling, items).vectors[LENGTHS > 0]
-        alone = [pool_read(encoder, pooling, Ragged.from_rows([row])).vectors for row in rows]
+        together = made(items).vectors[LENGTHS > 0]
+        alone = [made(Ragged.from_rows([row])).vectors for row in rows]
     assert torch.equal(torch.cat(alone), together)
 
 
-def test_it_steps_back_where_gradients_or_something_else_are_wanted():
-    encoder, pooling, items = parts()
-    assert pool_read(encoder, pooling, items) is None, "with gradients"
+@needs_native
+def test_the_kernel_is_used_where_it_can_be():
+    """What the kernel returns has no history; elsewhere gradients go back through everything."""
+    made, items = level()
+    assert made(items).vectors.requires_grad, "gradients are wanted"
+    assert made._fused_attention() is None
     with torch.no_grad():
-        assert pool_read(encoder.train(), pooling, items) is None, "in training"
-        encoder.eval()
-        assert pool_read(NoEncoder(6), pooling, items) is None
+        assert made._fused_attention() is not None
+        assert made.train()._fused_attention() is None, "in training"
+        made.eval()
         for name in POOLINGS.keys() - {"attention"}:
-            other = POOLINGS[name](encoder.output_size, PoolingConfig())
-            assert pool_read(encoder, other, items) is None, name
-        dot = AttentionPooling(encoder.output_size, PoolingConfig(score="dot"))
-        assert pool_read(encoder, dot, items) is None
-        doubled = parts()[0].double()
-        assert pool_read(doubled, pooling.double(), items) is None
+            other = POOLINGS[name](made.encoder.output_size, PoolingConfig())
+            assert Level(made.encoder, other)._fused_attention() is None, name
+        dot = AttentionPooling(made.encoder.output_size, PoolingConfig(score="dot"))
+        assert Level(made.encoder, dot).eval()._fused_attention() is None
+        assert Level(NoEncoder(10), made.pooling).eval()._fused_attention() is None
+        assert made.double()._fused_attention() is None
 
 
-def test_without_kernels_it_steps_back(monkeypatch):
+def test_without_kernels_it_gives_the_same(monkeypatch):
+    made, items = level()
+    wanted = plain(made, items)
     monkeypatch.setenv("REGARD_KERNELS", "0")
-    encoder, pooling, items = parts()
     with torch.no_grad():
-        assert pool_read(encoder, pooling, items) is None
-        assert pooling(encoder(items)).vectors.shape == (6, 10)
+        assert made._fused_attention() is None
+        torch.testing.assert_close(made(items).vectors, wanted.vectors)
+
+
+def test_given_weights_are_used_as_they_are():
+    made, items = level()
+    given = torch.rand(len(items.values))
+    with torch.no_grad():
+        pooled = made(items, given)
+    assert torch.equal(pooled.weights.values, given)
+    torch.testing.assert_close(pooled.vectors, made.pooling(made.encoder(items), given).vectors)
+
+
+def test_reading_across_the_ends_of_rows():
+    """The encoder reads the longer rows, attention pools the shorter ones."""
+    made, items = level()
+    longer = torch.tensor([int(LENGTHS[:3].sum()), int(LENGTHS[3:].sum())])
+    states = made.encoder(Ragged(items.values, longer))
+    wanted = made.pooling(items.with_values(states.values))
+    with torch.no_grad():
+        found = made(items, across=longer)
+    torch.testing.assert_close(found.vectors, wanted.vectors)
+
+
+def test_a_table_is_left_with_what_is_picked():
+    table = torch.arange(10.0)[:, None].expand(-1, 3)
+    numbers = Ragged(torch.tensor([7, 2, 7, 9]), torch.tensor([1, 3]))
+    compact = Picked(table, numbers, sparse=True).compact()
+    assert compact.table[:, 0].tolist() == [2, 7, 9]
+    assert torch.equal(compact.look_up().values, Picked(table, numbers).look_up().values)
+    assert Picked(table, numbers).compact().table is table, "whoever says all are picked"

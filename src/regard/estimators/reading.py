@@ -18,6 +18,7 @@ from ..data.caps import Caps, count_cuts, cut, left_of
 from ..data.flat import cut_runs
 from ..data.readers import read_strings
 from ..models.base import Model
+from ..nn.levels import Kept
 from ..text.document import Tokens
 from ..text.encode import Encoded, encode
 from ..text.tokenize import TextConfig
@@ -97,14 +98,19 @@ class TextReader:
         """Find the words of the texts; needs no model, and lets other threads work meanwhile."""
         return self._scanned(encode(texts, self.vocab, self.text))
 
-    def answer(self, model: Model, texts: Sequence[str] | Scanned) -> Answered:
-        """Let the model answer the texts, in batches of similar lengths."""
+    def answer(
+        self, model: Model, texts: Sequence[str] | Scanned, kept: Kept | None = None
+    ) -> Answered:
+        """Let the model answer the texts, in batches of similar lengths.
+
+        ``kept`` is for those who ask again before any weight has changed.
+        """
         model.eval()
         scanned = texts if isinstance(texts, Scanned) else self.scan(texts)
         order = list(scanned.batches(ANSWER_TOKENS))
         if not order:
             return Answered(torch.zeros(0, 0), scanned.lengths, scanned.unknown, scanned.cuts)
-        with torch.inference_mode():
+        with torch.inference_mode(), (kept or Kept()).in_use():
             parts = [model(gather(scanned.kept, places).to(self.device)).logits for places in order]
         gathered = torch.cat(parts).float().cpu()
         ordered = torch.empty_like(gathered)
@@ -114,9 +120,10 @@ class TextReader:
     def stream(self, model: Model, texts: Iterable[object]) -> Iterator[Answered]:
         """Let the model answer a stream of strings chunk by chunk, in memory that does not grow."""
         scanned = (self.scan(chunk) for chunk in text_chunks(read_strings(texts), len))
+        kept = Kept()
         # With a second thread the next texts are scanned while the model reads these.
         for chunk in scanned if torch.get_num_threads() == 1 else ahead(scanned, 1):
-            yield self.answer(model, chunk)
+            yield self.answer(model, chunk, kept)
 
     def _scanned(self, complete: Encoded) -> Scanned:
         unknown = int((complete.ids == UNKNOWN).sum())

@@ -10,9 +10,21 @@ import torch
 from torch import Tensor, nn
 
 from ..data.batch import Batch
+from ..errors import ConfigError, suggestion
 from ..ragged import Ragged
+from .words import WordEmbedding
 
-__all__ = ["Attention", "Hierarchical", "Impose", "Model", "ModelConfig", "Output", "Unit"]
+__all__ = [
+    "Attention",
+    "Hierarchical",
+    "Impose",
+    "Model",
+    "ModelConfig",
+    "Output",
+    "Unit",
+    "check_imposed",
+    "mean_penalty",
+]
 
 Unit = Literal["token", "sentence", "document", "region", "step", "feature"]
 Impose = Mapping[str, Tensor]
@@ -45,7 +57,14 @@ class Model(nn.Module):
     another way; ``impose`` replaces the weights of the named attention layers.
     """
 
-    embedding: nn.Embedding
+    embedding: WordEmbedding
+
+    former_names: ClassVar[Mapping[str, str]] = {}
+    """How names of weights began in folders that were saved by earlier versions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_load_state_dict_pre_hook(_rename_weights)
 
     def forward(self, batch: Batch, impose: Impose | None = None) -> Output:
         """Classify every document of the batch."""
@@ -69,6 +88,36 @@ class Model(nn.Module):
         def __call__(self, batch: Batch, impose: Impose | None = None) -> Output:
             """Classify every document of the batch."""
             ...
+
+
+def _rename_weights(model: Model, weights: dict[str, Tensor], *_: object) -> None:
+    """Give weights that were saved under their former names the names they have now."""
+    for name in list(weights):
+        for former, now in model.former_names.items():
+            if name.startswith(former):
+                weights[now + name.removeprefix(former)] = weights.pop(name)
+
+
+def check_imposed(impose: Impose, items: Mapping[str, int]) -> None:
+    """Refuse imposed weights of unknown layers, or of another number of items than given."""
+    for name, weights in impose.items():
+        if name not in items:
+            raise ConfigError(
+                f"there is no attention {name!r} to impose weights on; {suggestion(name, items)}"
+            )
+        if weights.shape[0] != items[name]:
+            raise ConfigError(
+                f"the attention {name!r} of this batch has {items[name]} items, "
+                f"but {weights.shape[0]} weights were given to impose"
+            )
+
+
+def mean_penalty(price: float, *overlaps: Tensor | None) -> Tensor | None:
+    """Charge for how much hops overlap, given for every document, (documents,); nothing if none."""
+    given = [overlap for overlap in overlaps if overlap is not None]
+    if not given:
+        return None
+    return price * torch.stack(given).sum() / max(len(given[0]), 1)
 
 
 @runtime_checkable

@@ -17,19 +17,21 @@ import torch
 from torch import Tensor, nn
 
 from ..config import checked_settings, require, require_one_of
+from ..data.batch import Batch
+from ..nn.levels import Level, Picked
 from ..nn.packing import Packing
-from ..nn.pooling import Pooled
+from ..nn.pooling import Pooled, Pooling, PoolingConfig
 from ..nn.rows import row_softmax, row_weighted_sum, take_rows
 from ..ragged import Ragged
-from .hierarchy import Hierarchy, HierarchyConfig, SentenceMaker
-from .parts import WordReader
+from .base import Impose, check_imposed
+from .han import HAN, HANConfig
 
-__all__ = ["CAHANConfig"]
+__all__ = ["CAHAN", "CAHANConfig", "ContextPooling"]
 
 
 @dataclass(frozen=True)
 @checked_settings
-class CAHANConfig(HierarchyConfig):
+class CAHANConfig(HANConfig):
     """HAN whose words are weighed in view of the other sentences.
 
     The words are always pooled by this attention; pooling, score, hops and penalty are those of
@@ -48,41 +50,64 @@ class CAHANConfig(HierarchyConfig):
         directions = self.context_directions
         require(directions in (1, 2), f"context_directions must be 1 or 2, got {directions}")
 
-    def build(self, *, vocab_size: int, label_count: int) -> Hierarchy:
+    def build(self, *, vocab_size: int, label_count: int) -> CAHAN:
         """Make the network, with fresh weights drawn from torch's seed."""
-        words = WordReader(self)
-        maker = _InContext(words.output_size, self)
-        return Hierarchy(self, maker, words=words, vocab_size=vocab_size, label_count=label_count)
+        return CAHAN(self, vocab_size=vocab_size, label_count=label_count)
+
+    def build_words(self) -> Level:
+        """Make the level that reads the words of a sentence in view of the others."""
+        encoder = self.build_encoder(self.embedding_size, self.hidden_size)
+        return Level(encoder, ContextPooling(encoder.output_size, self))
 
 
-class _InContext(SentenceMaker):
+class CAHAN(HAN):
+    """HAN in which a sentence's words are attended to knowing what the other sentences said."""
+
+    former_names: ClassVar[dict[str, str]] = {"maker.": "words.pooling."}
+
+    isolated = False
+
+    def _attend_to_words(self, words: Ragged | Picked, batch: Batch, impose: Impose) -> Pooled:
+        check_imposed(impose, {"word": len(batch.ids.values), "sentence": len(batch.ids)})
+        states = self.words.read(words, across=self._reading_across(batch))
+        return self.words.pooling(states, impose.get("word"), documents=batch.sentences)
+
+
+class ContextPooling(Pooling):
     """Goes through each document's sentences in order, and in a second direction from the end.
 
     A sentence's vector is that of both directions side by side, with a column of weights for each.
     """
 
-    isolated = False
+    weighs = True
 
     def __init__(self, size: int, config: CAHANConfig) -> None:
-        super().__init__()
+        super().__init__(size, PoolingConfig(config.attention_size))
         ways = range(config.context_directions)
         self.directions = nn.ModuleList(_ContextAttention(size, config) for _ in ways)
         self.output_size = size * len(self.directions)
 
-    def forward(self, states: Ragged, sentences: Tensor, weights: Tensor | None) -> Pooled:
-        """Pool the words of each sentence, knowing what the others said."""
+    def forward(
+        self, items: Ragged, weights: Tensor | None = None, documents: Tensor | None = None
+    ) -> Pooled:
+        """Pool the words of each sentence; ``documents`` says how many sentences each has.
+
+        Without it every sentence is a document of its own, in which nothing was said before.
+        """
         count = len(self.directions)
-        documents = Ragged(torch.arange(len(states), device=sentences.device), sentences)
+        if documents is None:
+            documents = torch.ones_like(items.lengths)
+        sentences = Ragged(torch.arange(len(items), device=documents.device), documents)
         imposed: list[Tensor | None] = [weights] * count
         if weights is not None and weights.ndim == 2:
             imposed = list(weights.unbind(1))
         parts = [
-            attend(states, Packing(documents, (number == 1,)), given)
+            attend(items, Packing(sentences, (number == 1,)), given)
             for number, (attend, given) in enumerate(zip(self.directions, imposed, strict=True))
         ]
         columns = [part.weights.values for part in parts]
         joined = columns[0] if count == 1 else torch.stack(columns, 1)
-        return Pooled(torch.cat([part.vectors for part in parts], 1), states.with_values(joined))
+        return Pooled(torch.cat([part.vectors for part in parts], 1), items.with_values(joined))
 
 
 class _ContextAttention(nn.Module):

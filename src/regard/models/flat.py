@@ -14,10 +14,9 @@ from torch import nn
 from ..config import checked_settings
 from ..data.batch import Batch
 from ..nn.dropout import drop
-from ..nn.pooling import Pooled
+from ..nn.levels import Picked
 from ..ragged import Ragged
-from .base import Attention, Impose, Model, Output
-from .parts import WordReader, build_pooling, check_imposed, word_embedding
+from .base import Attention, Impose, Model, Output, check_imposed, mean_penalty
 from .settings import ReaderConfig
 
 __all__ = ["Flat", "FlatConfig"]
@@ -38,36 +37,30 @@ class FlatConfig(ReaderConfig):
 class Flat(Model):
     """Classify documents by their words."""
 
+    former_names: ClassVar[dict[str, str]] = {"pooling.": "words.pooling."}
+
     def __init__(self, config: FlatConfig, *, vocab_size: int, label_count: int) -> None:
         super().__init__()
-        self.embedding = word_embedding(vocab_size, config.embedding_size)
-        self.words = WordReader(config)
-        self.pooling = build_pooling(self.words.output_size, config)
-        self.classify = nn.Linear(self.pooling.output_size, label_count)
-        self.penalty = config.penalty
-        self.state_dropout = config.state_dropout
+        self.config = config
+        self.embedding = config.build_embedding(vocab_size)
+        self.words = config.build_level(config.embedding_size, config.hidden_size)
+        self.classify = nn.Linear(self.words.output_size, label_count)
 
     def forward(self, batch: Batch, impose: Impose | None = None) -> Output:
         """Classify every document of the batch."""
-        rows = batch.by_document
-        pooled = None if impose else self.words.pooled(self.embedding, rows, self.pooling)
-        if pooled is not None:
-            return self._from_pooled(pooled)
-        return self._from_states(self.words(self.embedding, rows), impose)
+        return self._read(self.embedding.pick(batch.by_document), batch, impose or {})
 
     def from_vectors(self, words: Ragged, batch: Batch, impose: Impose | None = None) -> Output:
         """Classify from given word vectors, one row a sentence."""
         rows = batch.by_document.with_values(words.values)
-        return self._from_states(self.words.from_vectors(rows), impose)
+        return self._read(self.embedding.drop(rows), batch, impose or {})
 
-    def _from_states(self, states: Ragged, impose: Impose | None) -> Output:
-        check_imposed(impose, {"word": states.values.shape[0]})
-        return self._from_pooled(self.pooling(states, (impose or {}).get("word")))
-
-    def _from_pooled(self, pooled: Pooled) -> Output:
-        documents = drop(pooled.vectors, self.state_dropout, self.training)
-        penalty = None
-        if pooled.penalty is not None:
-            penalty = self.penalty * pooled.penalty.sum() / max(len(pooled.weights), 1)
-        weights = Attention("word", by="document", over="token", weights=pooled.weights)
-        return Output(self.classify(documents), (weights,), penalty)
+    def _read(self, words: Ragged | Picked, batch: Batch, impose: Impose) -> Output:
+        check_imposed(impose, {"word": len(batch.ids.values)})
+        documents = self.words(words, impose.get("word"))
+        kept = drop(documents.vectors, self.config.state_dropout, self.training)
+        return Output(
+            self.classify(kept),
+            (Attention("word", by="document", over="token", weights=documents.weights),),
+            mean_penalty(self.config.penalty, documents.penalty),
+        )

@@ -7,48 +7,141 @@ reads the row, and attention pools it into one vector.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
-from torch import Tensor
+from torch import Tensor, nn
 
-from ..config import checked_settings
-from ..nn.pooling import Pooled, Pooling
+from ..config import checked_settings, require, require_one_of
+from ..data.batch import Batch
+from ..nn.dropout import drop
+from ..nn.levels import Level, Picked
+from ..nn.pooling import Pooled
+from ..nn.rows import row_mean
 from ..ragged import Ragged
-from .hierarchy import Hierarchy, HierarchyConfig, SentenceMaker
-from .parts import WordReader, build_pooling
+from .base import Attention, Impose, Model, Output, check_imposed, mean_penalty
+from .omission import omit_sentences
+from .settings import ReaderConfig
 
-__all__ = ["HANConfig"]
+__all__ = ["HAN", "HANConfig"]
 
 
 @dataclass(frozen=True)
 @checked_settings
-class HANConfig(HierarchyConfig):
-    """Reads each sentence by itself, or with ``reading="flow"`` on from the one before."""
+class HANConfig(ReaderConfig):
+    """Reads each sentence by itself, or with ``reading="flow"`` on from the one before.
+
+    In the paper what is added up are states that know the neighbouring sentences (``weighing=
+    "states"``), so a weight may be spent on a sentence that stands beside what decided. Here it
+    is the sentences' own vectors: the neighbours still say how much a sentence weighs, but not
+    what it says, and the document's logits are a sum of what its sentences say.
+    """
 
     name: ClassVar[str] = "han"
 
-    def build(self, *, vocab_size: int, label_count: int) -> Hierarchy:
+    sentence_hidden_size: int | None = None  # hidden_size where it is not given
+    reading: Literal["isolated", "flow"] = "isolated"  # flow: words are read across sentence ends
+    weighing: Literal["states", "sentences"] = "sentences"  # what the sentence weights add up
+    sentence_dropout: float = 0.3  # whole sentences left out
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        size = self.sentence_hidden_size
+        require(size is None or size >= 1, f"sentence_hidden_size must be at least 1, got {size}")
+        require_one_of("reading", self.reading, ("isolated", "flow"))
+        require_one_of("weighing", self.weighing, ("states", "sentences"))
+        share = self.sentence_dropout
+        require(0 <= share < 1, f"sentence_dropout must be from 0 to below 1, got {share}")
+
+    def build(self, *, vocab_size: int, label_count: int) -> HAN:
         """Make the network, with fresh weights drawn from torch's seed."""
-        words = WordReader(self)
-        maker = _EachAlone(words.output_size, self)
-        return Hierarchy(self, maker, words=words, vocab_size=vocab_size, label_count=label_count)
+        return HAN(self, vocab_size=vocab_size, label_count=label_count)
+
+    def build_words(self) -> Level:
+        """Make the level that reads the words of a sentence."""
+        return self.build_level(self.embedding_size, self.hidden_size)
 
 
-class _EachAlone(SentenceMaker):
-    """Pools the words of every sentence without a look at the others."""
+class HAN(Model):
+    """Classify documents by their sentences, and sentences by their words."""
 
-    isolated = True
+    former_names: ClassVar[dict[str, str]] = {"maker.pooling.": "words.pooling."}
 
-    def __init__(self, size: int, config: HANConfig) -> None:
+    def __init__(self, config: HANConfig, *, vocab_size: int, label_count: int) -> None:
         super().__init__()
-        self.pooling = build_pooling(size, config)
-        self.output_size = self.pooling.output_size
+        words = config.build_words()
+        self.config = config
+        self.embedding = config.build_embedding(vocab_size)
+        self.words = words
+        self.sentences = config.build_level(
+            words.output_size,
+            config.sentence_hidden_size or config.hidden_size,
+            own=config.weighing == "sentences",
+        )
+        self.classify = nn.Linear(self.sentences.output_size, label_count)
+
+    def forward(self, batch: Batch, impose: Impose | None = None) -> Output:
+        """Classify every document of the batch."""
+        if self.training and impose is None:
+            batch = omit_sentences(batch, self.config.sentence_dropout)
+        return self._read(self.embedding.pick(batch.ids), batch, impose or {})
+
+    def from_vectors(self, words: Ragged, batch: Batch, impose: Impose | None = None) -> Output:
+        """Classify from given word vectors, one row a sentence."""
+        return self._read(self.embedding.drop(words), batch, impose or {})
+
+    def _read(self, words: Ragged | Picked, batch: Batch, impose: Impose) -> Output:
+        sentences = self._attend_to_words(words, batch, impose)
+        documents = self._attend_to_sentences(Ragged(sentences.vectors, batch.sentences), impose)
+        overlap = sentences.penalty
+        if overlap is not None:
+            overlap = row_mean(Ragged(overlap, batch.sentences))
+        return Output(
+            self._logits(documents),
+            (
+                Attention("word", by="sentence", over="token", weights=sentences.weights),
+                Attention("sentence", by="document", over="sentence", weights=documents.weights),
+            ),
+            mean_penalty(self.config.penalty, overlap, documents.penalty),
+        )
+
+    def _attend_to_words(self, words: Ragged | Picked, batch: Batch, impose: Impose) -> Pooled:
+        """Encode the words of every sentence and attend to them."""
+        check_imposed(impose, {"word": len(batch.ids.values), "sentence": len(batch.ids)})
+        return self.words(words, impose.get("word"), across=self._reading_across(batch))
+
+    def _reading_across(self, batch: Batch) -> Tensor | None:
+        """How many words the encoder reads in one go, where it reads on over sentence ends."""
+        return batch.by_document.lengths if self.config.reading == "flow" else None
+
+    def _attend_to_sentences(self, sentences: Ragged, impose: Impose) -> Pooled:
+        """Encode the sentences of every document and attend to them."""
+        kept = drop(sentences.values, self.config.state_dropout, self.training)
+        return self.sentences(sentences.with_values(kept), impose.get("sentence"))
+
+    def _logits(self, documents: Pooled) -> Tensor:
+        return self.classify(drop(documents.vectors, self.config.state_dropout, self.training))
 
     @property
-    def alone(self) -> Pooling:
-        """The pooling of a sentence's words."""
-        return self.pooling
+    def isolated(self) -> bool:
+        """Whether a sentence's vector depends on that sentence alone, so that it may be kept."""
+        return self.config.reading == "isolated"
 
-    def forward(self, states: Ragged, sentences: Tensor, weights: Tensor | None) -> Pooled:
-        """Pool the words of each sentence."""
-        return self.pooling(states, weights)
+    def sentence_vectors(self, batch: Batch, impose: Impose | None = None) -> Ragged:
+        """Return one vector a sentence, one row a document."""
+        words = self.embedding.pick(batch.ids)
+        return Ragged(self._attend_to_words(words, batch, impose or {}).vectors, batch.sentences)
+
+    def from_sentences(self, sentences: Ragged, impose: Impose | None = None) -> Output:
+        """Classify from given sentence vectors, one row a document."""
+        check_imposed(impose or {}, {"sentence": len(sentences.values)})
+        return self._from_documents(self._attend_to_sentences(sentences, impose or {}))
+
+    def from_kept(self, vectors: Tensor, numbers: Ragged) -> Output:
+        """Classify documents put together from kept sentence vectors, (kept, size)."""
+        kept = drop(vectors, self.config.state_dropout, self.training)
+        return self._from_documents(self.sentences(Picked(kept, numbers)))
+
+    def _from_documents(self, documents: Pooled) -> Output:
+        weights = Attention("sentence", by="document", over="sentence", weights=documents.weights)
+        penalty = mean_penalty(self.config.penalty, documents.penalty)
+        return Output(self._logits(documents), (weights,), penalty)

@@ -25,7 +25,7 @@ from ..nn.encoders import RecurrentEncoder
 from ..nn.memory import WINDOWS, LookConfig
 from ..nn.positions import read_order
 from .base import Attention, Output
-from .parts import word_embedding
+from .words import WordEmbedding
 
 __all__ = ["PRESETS", "Seq2Seq", "Seq2SeqConfig"]
 
@@ -146,7 +146,7 @@ class Seq2Seq(nn.Module):
             )
         )
         self.sources = (
-            None if config.tied == "all" else word_embedding(source_size, config.embedding_size)
+            None if config.tied == "all" else WordEmbedding(source_size, config.embedding_size)
         )
 
     @property

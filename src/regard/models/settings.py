@@ -1,4 +1,4 @@
-"""The settings that all classifiers share: how words are read, and how rows become vectors."""
+"""The settings that all readers of documents share, and the parts that they build."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import Literal
 from ..config import checked_settings, require, require_one_of
 from ..nn.attention import SCORES
 from ..nn.cells import CELLS, CellName
-from ..nn.encoders import ENCODERS
-from ..nn.pooling import POOLINGS
+from ..nn.encoders import ENCODERS, Encoder, NoEncoder, RecurrentEncoder
+from ..nn.levels import Level
+from ..nn.pooling import POOLINGS, Pooling, PoolingConfig
+from .words import WordEmbedding
 
 __all__ = ["ReaderConfig"]
 
@@ -50,3 +52,36 @@ class ReaderConfig:
         require_one_of("cell", self.cell, CELLS)
         require_one_of("pooling", self.pooling, POOLINGS)
         require_one_of("score", self.score, SCORES)
+
+    def build_embedding(self, vocab_size: int) -> WordEmbedding:
+        """Make the table of word vectors."""
+        return WordEmbedding(
+            vocab_size,
+            self.embedding_size,
+            word_dropout=self.word_dropout,
+            vector_dropout=self.vector_dropout,
+        )
+
+    def build_level(self, size: int, hidden_size: int, *, own: bool = False) -> Level:
+        """Make a level that reads and pools vectors of ``size``."""
+        encoder = self.build_encoder(size, hidden_size)
+        return Level(encoder, self.build_pooling(encoder.output_size), own=own)
+
+    def build_encoder(self, size: int, hidden_size: int) -> Encoder:
+        """Make the encoder that reads vectors of ``size``."""
+        if self.encoder == "none":
+            return NoEncoder(size)
+        return RecurrentEncoder(
+            size,
+            hidden_size,
+            cell=self.cell,
+            layers=self.layers,
+            directions=self.directions,
+            dropout=self.state_dropout,
+        )
+
+    def build_pooling(self, size: int) -> Pooling:
+        """Make the pooling of an encoder's states of ``size``."""
+        directions = self.directions if self.encoder == "recurrent" else 1
+        settings = PoolingConfig(self.attention_size, self.score, self.hops, directions)
+        return POOLINGS[self.pooling](size, settings)

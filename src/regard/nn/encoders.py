@@ -28,8 +28,9 @@ LAYERS: dict[CellName, type[nn.RNN | nn.GRU | nn.LSTM]] = {
 
 
 class Encoder(Protocol):
-    """Reads every row, and gives each item a vector of ``output_size``."""
+    """Reads every row of vectors of ``input_size``, and gives each a vector of ``output_size``."""
 
+    input_size: int
     output_size: int
 
     def __call__(self, items: Ragged) -> Ragged:
@@ -58,7 +59,7 @@ class NoEncoder(nn.Module):
 
     def __init__(self, size: int) -> None:
         super().__init__()
-        self.output_size = size
+        self.input_size = self.output_size = size
 
     def forward(self, items: Ragged) -> Ragged:
         """Return the items."""
@@ -89,6 +90,7 @@ class RecurrentEncoder(nn.Module):
         self.cell = cell
         self.dropout = dropout
         self.directions = directions
+        self.input_size = size
         self.output_size = directions * hidden_size
         self.layers = LAYERS[cell](
             size,

@@ -1,43 +1,188 @@
-"""Rows read and pooled in one go, for prediction: the states of a row never leave the cache."""
+"""One floor of a hierarchy: an encoder reads each row, and a pooling makes one vector of it.
+
+What makes it quick is in this file and shows nowhere above it: an item that stands many times in
+a batch is projected once, what it is projected to may be kept for the next batch, and where nobody
+asks for gradients a kernel in C reads and pools in one go.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+
+import torch
 from torch import Tensor, nn
+from torch.nn.functional import embedding
 
+from ..kernels import cpu
 from ..ragged import Ragged
-from .encoders import RecurrentEncoder
-from .pooling import AttentionPooling, Pooled
+from .distinct import distinct
+from .encoders import Encoder, RecurrentEncoder
+from .pooling import AttentionPooling, Pooled, Pooling
 
-__all__ = ["pool_projected", "pool_read"]
+__all__ = ["Kept", "Level", "Picked"]
+
+_WHOLE_TABLE = 1 << 17  # items that a GPU projects sooner than it finds the distinct ones
+_MOST_BYTES = 1 << 28  # of projected items that are kept
 
 
-def pool_read(encoder: nn.Module, pooling: nn.Module, items: Ragged) -> Pooled | None:
-    """Do what ``pooling(encoder(items))`` does, or nothing where it cannot be done in one go.
+@dataclass(frozen=True, slots=True, eq=False)
+class Picked:
+    """Rows of items that are picked from a table by their number."""
 
-    It can be done on a CPU, in evaluation, where nobody asks for gradients, with a recurrent
-    encoder and an attention that the kernels in C know.
+    table: Tensor  # (distinct, size)
+    numbers: Ragged  # (items,)
+    sparse: bool = False  # whether a batch picks few of the table's items
+
+    def look_up(self) -> Ragged:
+        """Return the items themselves, (items, size)."""
+        return self.numbers.with_values(embedding(self.numbers.values, self.table))
+
+    def compact(self) -> Picked:
+        """Return the same rows with a table of the picked items alone, each of them once."""
+        numbers = self.numbers.values
+        if not self.sparse or (numbers.is_cuda and len(self.table) <= _WHOLE_TABLE):
+            # To count distinct items the host would have to wait for a GPU.
+            return replace(self, sparse=False)
+        found, index = distinct(numbers, len(self.table))
+        return Picked(self.table.index_select(0, found), self.numbers.with_values(index))
+
+
+class Level(nn.Module):
+    """Reads each row of items, then pools it into one vector.
+
+    The states say how much each item weighs. What is added up is the states too, or with
+    ``own`` the items as they came, so that a weight cannot be spent on a neighbour's content.
+    A pooling that does not weigh, such as the mean, always adds up the states.
     """
-    if not isinstance(encoder, RecurrentEncoder) or not encoder.attends:
-        return None
-    return pool_projected(encoder, pooling, items, encoder.project(items.values), indexed=False)
+
+    def __init__(self, encoder: Encoder, pooling: Pooling, *, own: bool = False) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.pooling = pooling
+        self.own = own and pooling.weighs
+        columns = pooling.output_size // encoder.output_size
+        self.output_size = columns * (encoder.input_size if self.own else encoder.output_size)
+
+    def forward(
+        self,
+        items: Ragged | Picked,
+        weights: Tensor | None = None,
+        *,
+        across: Tensor | None = None,
+    ) -> Pooled:
+        """Make one vector of every row, (rows, output_size), with weights of its own or given ones.
+
+        ``across`` holds the lengths of longer rows, where the encoder reads on over the ends of
+        the rows that are pooled.
+        """
+        fused = self._fused_attention() if weights is None and across is None else None
+        if fused is not None:
+            pooled = self._attend_in_one_go(items, fused)
+        else:
+            pooled = self.pooling(self.read(items, across=across), weights)
+        if not self.own:
+            return pooled
+        vectors = items.look_up() if isinstance(items, Picked) else items
+        return replace(pooled, vectors=self.pooling(vectors, pooled.weights.values).vectors)
+
+    def read(self, items: Ragged | Picked, *, across: Tensor | None = None) -> Ragged:
+        """Return the encoder's state of every item, in the rows that were given."""
+        compact = items.compact() if isinstance(items, Picked) else None
+        given = items.numbers if isinstance(items, Picked) else items
+        rows = given if compact is None else compact.numbers
+        if across is not None:
+            rows = Ragged(rows.values, across)
+        states = (
+            self.encoder(rows) if compact is None else self.encoder.from_table(compact.table, rows)
+        )
+        return given.with_values(states.values)
+
+    def _fused_attention(self) -> cpu.ContextAttention | None:
+        """The attention as the kernel in C takes it, where it does what both parts would do.
+
+        Asked for by exact type: a derived encoder or pooling may do something else.
+        """
+        if type(self.encoder) is not RecurrentEncoder or type(self.pooling) is not AttentionPooling:
+            return None
+        return self.pooling.in_c() if self.encoder.attends else None
+
+    def _attend_in_one_go(self, items: Ragged | Picked, attention: cpu.ContextAttention) -> Pooled:
+        """Read and pool without keeping the states: they never leave the processor's cache."""
+        encoder = self.encoder
+        assert isinstance(encoder, RecurrentEncoder)  # where there is a fused attention
+        if isinstance(items, Picked):
+            table, rows = _project_picked(encoder, items)
+            vectors, weights = encoder.attend(table, rows.values, rows, attention)
+        else:
+            rows = items
+            vectors, weights = encoder.attend(encoder.project(rows.values), None, rows, attention)
+        return Pooled(vectors, rows.with_values(weights))
 
 
-def pool_projected(
-    encoder: RecurrentEncoder,
-    pooling: nn.Module,
-    rows: Ragged,
-    projected: Tensor,
-    *,
-    indexed: bool = True,
-) -> Pooled | None:
-    """Do as ``pool_read`` does with what ``encoder.project`` made of the items, (distinct, ...).
+def _project_picked(encoder: RecurrentEncoder, items: Picked) -> tuple[Tensor, Ragged]:
+    """What the items of a table give the encoder, and the rows of numbers that pick from it."""
+    kept = _in_use.get()
+    if items.sparse and kept is not None:
+        table = kept.project(encoder, items)
+        if table is not None:
+            return table, items.numbers
+    compact = items.compact()
+    return encoder.project(compact.table), compact.numbers
 
-    The rows hold the number of the projected item that each item reads; where they are not
-    ``indexed``, item n reads number n.
+
+class Kept:
+    """What the items of a table give an encoder, kept from one batch to the next.
+
+    It holds while no weight changes. So whoever asks a model many questions makes one, has it
+    ``in_use`` while the model computes, and drops it with the last answer. Nothing stays on the
+    model, and every thread has its own.
     """
-    attention = pooling.in_c() if isinstance(pooling, AttentionPooling) else None
-    if attention is None or not encoder.attends:
-        return None
-    index = rows.values if indexed else None
-    vectors, weights = encoder.attend(projected, index, rows, attention)
-    return Pooled(vectors, rows.with_values(weights))
+
+    def __init__(self) -> None:
+        self._tables: dict[tuple[int, int], _Projections] = {}
+
+    @contextmanager
+    def in_use(self) -> Iterator[None]:
+        """Let the levels of this thread use and fill it inside."""
+        token = _in_use.set(self)
+        try:
+            yield
+        finally:
+            _in_use.reset(token)
+
+    def project(self, encoder: RecurrentEncoder, items: Picked) -> Tensor | None:
+        """Return a table that is filled in for these items; nothing if it would be too large."""
+        if 4 * encoder.gate_count * len(items.table) > _MOST_BYTES:
+            return None
+        key = id(encoder), items.table.data_ptr()
+        if key not in self._tables:
+            # A tensor made in inference mode could not be written to outside of it.
+            with torch.inference_mode(False):
+                rows = torch.empty(len(items.table), encoder.gate_count)
+                known = torch.zeros(len(rows), dtype=torch.bool)
+            self._tables[key] = _Projections(encoder, items.table, rows, known)
+        return self._tables[key].fill_in(items.numbers.values)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Projections:
+    """A table of items and what an encoder makes of those that were met."""
+
+    encoder: RecurrentEncoder
+    table: Tensor
+    rows: Tensor  # (items, gate_count)
+    known: Tensor  # (items,)
+
+    def fill_in(self, numbers: Tensor) -> Tensor:
+        if numbers.numel() and not bool(self.known.index_select(0, numbers).all()):
+            found, _ = distinct(numbers, len(self.table))
+            missing = found[~self.known[found]]
+            self.encoder.project_into(self.rows, missing, self.table)
+            self.known[missing] = True
+        return self.rows
+
+
+_in_use: ContextVar[Kept | None] = ContextVar("kept projections", default=None)

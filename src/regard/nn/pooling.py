@@ -152,11 +152,13 @@ class AttentionPooling(Pooling):
         return _attended(items, self.score(self.query, items))
 
     def in_c(self) -> cpu.ContextAttention | None:
-        """The same attention as the kernels in C take it, if they know its score and type."""
-        query = self.query[0]
-        if not isinstance(self.score, ContextScore) or not cpu.attends(self.query):
+        """The same attention as the kernels in C take it, if they know its score and type.
+
+        A score derived from theirs may ask another question: they know the exact class alone.
+        """
+        if type(self.score) is not ContextScore or not cpu.attends(self.query):
             return None
-        return cpu.ContextAttention(self.score.key.weight, self.score.key.bias, query)
+        return cpu.ContextAttention(self.score.key.weight, self.score.key.bias, self.query[0])
 
 
 class StructuredPooling(Pooling):

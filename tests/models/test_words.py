@@ -1,10 +1,10 @@
 import pytest
 import torch
-from torch import nn
 
 from random_ids import SMALL, batch_of, built, random_documents
 from regard.models import HANConfig
-from regard.models.parts import WordReader, mean_penalty, word_embedding
+from regard.models.base import mean_penalty
+from regard.models.words import WordEmbedding
 from regard.ragged import Ragged
 from regard.text.vocab import PADDING, UNKNOWN
 
@@ -12,20 +12,21 @@ from regard.text.vocab import PADDING, UNKNOWN
 def test_word_vectors_start_small_and_the_padding_at_zero():
     """001-12: the padding's vector is zero and gets no gradient."""
     torch.manual_seed(0)
-    embedding = word_embedding(20, 5)
+    embedding = WordEmbedding(20, 5)
     assert not embedding.weight[PADDING].any()
     assert 0 < embedding.weight.abs().max() <= 0.1
     embedding(torch.tensor([PADDING, 3])).sum().backward()
     assert embedding.weight.grad.any(1).nonzero().flatten().tolist() == [3]
 
 
-def read(ids, **settings):
-    """What a reader without an encoder makes of ids in training, and the plain vectors."""
+def read(ids, **dropout):
+    """What is picked for ids in training, and the plain vectors."""
     torch.manual_seed(0)
-    reader = WordReader(HANConfig(**SMALL | {"encoder": "none"} | settings)).train()
-    embedding = nn.Embedding.from_pretrained(torch.arange(1.0, 31)[:, None].expand(-1, 8))
+    embedding = WordEmbedding(30, 8, **dropout).train()
+    with torch.no_grad():
+        embedding.weight[:] = torch.arange(1.0, 31)[:, None]
     rows = Ragged(ids, torch.tensor([len(ids)]))
-    return reader(embedding, rows).values, embedding(ids)
+    return embedding.pick(rows).look_up().values.detach(), embedding(ids).detach()
 
 
 def test_dropped_words_are_read_as_unknown():
@@ -49,9 +50,10 @@ def test_a_word_is_dropped_out_alike_wherever_it_stands():
 
 
 def test_vectors_are_dropped_out_in_training_too():
-    reader = WordReader(HANConfig(**SMALL | {"encoder": "none", "vector_dropout": 0.5})).train()
+    embedding = WordEmbedding(30, 8, vector_dropout=0.5).train()
     words = Ragged(torch.ones(50, 8), torch.tensor([50]))
-    assert set(reader.from_vectors(words).values.unique().tolist()) == {0.0, 2.0}
+    assert set(embedding.drop(words).values.unique().tolist()) == {0.0, 2.0}
+    assert torch.equal(embedding.eval().drop(words).values, words.values)
 
 
 def test_states_are_dropped_out_before_the_classifier():
@@ -63,6 +65,8 @@ def test_states_are_dropped_out_before_the_classifier():
 
 
 def test_the_mean_penalty_weighs_documents_alike():
-    by_sentence = torch.tensor([1.0, 3.0, 5.0])
-    assert mean_penalty(by_sentence, torch.tensor([2, 1, 0])).item() == pytest.approx((2 + 5) / 3)
-    assert mean_penalty(torch.zeros(0), torch.zeros(0, dtype=torch.int64)).item() == 0
+    words, sentences = torch.tensor([2.0, 5.0, 0.0]), torch.tensor([1.0, 0.0, 1.0])
+    assert mean_penalty(0.5, words, sentences).item() == pytest.approx(0.5 * (7 + 2) / 3)
+    assert mean_penalty(0.5, None, sentences).item() == pytest.approx(0.5 * 2 / 3)
+    assert mean_penalty(0.5, None, None) is None
+    assert mean_penalty(1.0, torch.zeros(0)).item() == 0
