@@ -177,7 +177,7 @@ class Translator(TextEstimator):
         """Return the best things to write about each source, best first, ``count`` at most."""
         self._require_fitted()
         return [
-            [self.writer_.candidate(found) for found in wrote.found[:count]]
+            [self.writer_.candidate(wrote, rank) for rank in range(min(count, len(wrote.found)))]
             for wrote in self._written(sources, self._widened(count))
         ]
 
@@ -225,7 +225,7 @@ class Translator(TextEstimator):
         self._require_fitted()
         given = list(pairs)
         wrote = self._written([pair.source for pair in given], self.generation)
-        texts = [self.writer_.candidate(one.found[0]).text for one in wrote]
+        texts = [self.writer_.candidate(one).text for one in wrote]
         references = [pair.target for pair in given]
         scores = score_translations(texts, references, title=title)
         by_letters = self.settings_.units.kind == "characters"

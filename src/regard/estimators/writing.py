@@ -16,6 +16,7 @@ from ..records.alignment import Alignment
 from ..records.translation import Candidate
 from ..tasks.generate import GenerationConfig, generate
 from ..text.units import END, Pieces, Units, spelled
+from ..text.vocab import UNKNOWN
 from ..training.seeds import derived_seed
 
 __all__ = ["TextWriter", "Wrote"]
@@ -63,17 +64,20 @@ class TextWriter:
                 wrote[place] = Wrote(pieces[place], found)
         return wrote
 
-    def candidate(self, found: Hypothesis) -> Candidate:
-        """Make a text of what was written."""
-        text = self.target_units.decode(found.ids.tolist())
+    def candidate(self, wrote: Wrote, rank: int = 0) -> Candidate:
+        """Make a text of what was written, by default of the best."""
+        found = wrote.found[rank]
+        ids, copies = _written_ids(found), _copies(wrote, rank)
+        units = self.target_units
+        text = spelled(units, ids, copies).text if copies else units.decode(ids)
         return Candidate(text, found.score, found.log_probability, found.ended)
 
     def alignment(self, wrote: Wrote, rank: int = 0) -> Alignment:
         """Say of what was written, by default of the best, where each of its pieces looked."""
         best, source = wrote.found[rank], wrote.source.tokens
         assert best.weights is not None  # whoever asks has made sure that there is attention
-        ids = [id for id in best.ids.tolist() if id != END]  # the end is the last, if it is there
-        target = spelled(self.target_units, ids)
+        ids, copies = _written_ids(best), _copies(wrote, rank)
+        target = spelled(self.target_units, ids, copies)
         return Alignment(
             source=source.text,
             target=target.text,
@@ -82,4 +86,29 @@ class TextWriter:
             weights=best.weights[: len(ids)].float().numpy().reshape(len(ids), len(source.spans)),
             score=best.score,
             ended=best.ended,
+            copied=tuple(copies),
         )
+
+
+def _written_ids(found: Hypothesis) -> list[int]:
+    """What was written, without the end: it is the last, if it is there."""
+    return [id for id in found.ids.tolist() if id != END]
+
+
+def _copies(wrote: Wrote, rank: int) -> dict[int, str]:
+    """What stands in the place of each unknown piece: what it looked at most in the source.
+
+    As in Luong et al., "Addressing the rare word problem in neural machine translation" (2015).
+    Without attention nothing is copied.
+    """
+    found, source = wrote.found[rank], wrote.source.tokens
+    places = [place for place, id in enumerate(_written_ids(found)) if id == UNKNOWN]
+    # A piece of white space alone has nothing to copy.
+    readable = np.flatnonzero(source.spans[:, 1] > source.spans[:, 0])
+    if found.weights is None or not len(readable):
+        return {}
+    spans = source.spans[[readable[int(found.weights[p][readable].argmax())] for p in places]]
+    return {
+        place: source.text[start:end]
+        for place, (start, end) in zip(places, spans.tolist(), strict=True)
+    }

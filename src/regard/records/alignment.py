@@ -39,6 +39,7 @@ class Alignment:
     weights: NDArray[np.float32]  # (target pieces, source pieces)
     score: float = 0.0  # what it was chosen by, among all that could have been written
     ended: bool = True  # False: the limit of its length came before its end
+    copied: tuple[int, ...] = ()  # pieces of the target that no vocabulary knew, from the source
 
     def __post_init__(self) -> None:
         weights = np.array(self.weights, dtype=np.float32)
@@ -49,6 +50,8 @@ class Alignment:
             raise DataError("some weights are not finite numbers; has the model diverged?")
         _require_inside(self.source_spans, self.source)
         _require_inside(self.target_spans, self.target)
+        if not all(0 <= place < shape[0] for place in self.copied):
+            raise DataError(f"the copied pieces {self.copied} are not among {shape[0]} pieces")
         weights.flags.writeable = False
         object.__setattr__(self, "weights", weights)
 
@@ -91,13 +94,21 @@ class Alignment:
         rows = _belonging(self.target_spans, targets)
         sums = rows.T @ self.weights @ columns
         counts = np.maximum(rows.sum(0), 1)[:, np.newaxis]
-        return replace(self, source_spans=sources, target_spans=targets, weights=sums / counts)
+        copied = np.flatnonzero(rows[list(self.copied)].any(0)).tolist()
+        return replace(
+            self,
+            source_spans=sources,
+            target_spans=targets,
+            weights=sums / counts,
+            copied=tuple(copied),
+        )
 
     def to_json(self) -> str:
         """Return the alignment as one line of JSON, from which it can be read back unchanged."""
         rows = tuple(tuple(row) for row in self.weights.tolist())
         spans = (self.source_spans, self.target_spans)
-        return encode(_Written(self.source, self.target, *spans, rows, self.score, self.ended))
+        texts = (self.source, self.target)
+        return encode(_Written(*texts, *spans, rows, self.score, self.ended, self.copied))
 
     @classmethod
     def from_json(cls, text: str) -> Alignment:
@@ -114,6 +125,7 @@ class Alignment:
             np.array(found.weights, dtype=np.float32).reshape(rows, columns),
             found.score,
             found.ended,
+            found.copied,
         )
 
     # The rest is for a person at a prompt: the record hands itself to a view, imported late,
@@ -161,6 +173,7 @@ class _Written:
     weights: tuple[tuple[float, ...], ...]
     score: float = 0.0
     ended: bool = True
+    copied: tuple[int, ...] = ()
 
 
 def _require_inside(spans: tuple[Span, ...], text: str) -> None:

@@ -88,11 +88,12 @@ def one_sentence(text: str, spans: NDArray[np.int32]) -> Tokens:
     return Tokens(text, spans.reshape(-1, 2), np.array(counts, dtype=np.int32))
 
 
-def spelled(units: Units, ids: Sequence[int]) -> Tokens:
+def spelled(units: Units, ids: Sequence[int], instead: Mapping[int, str] | None = None) -> Tokens:
     """Write the text that pieces make, and say where in it each of them stands.
 
     White space before a piece is left out of its span, as where a text is cut; start, end and
-    padding have an empty span.
+    padding have an empty span. ``instead`` gives what to write at some places, such as those of
+    unknown pieces.
     """
     text = units.decode(ids)
     ends = [len(units.decode(ids[:count])) for count in range(len(ids) + 1)]
@@ -103,4 +104,9 @@ def spelled(units: Units, ids: Sequence[int]) -> Tokens:
         while begin < stop and text[begin].isspace():
             begin += 1
         spans[place] = (begin, max(begin, stop))
+    for place, written in sorted((instead or {}).items(), reverse=True):
+        begin, stop = spans[place].tolist()
+        text = text[:begin] + written + text[stop:]
+        spans[place, 1] = begin + len(written)
+        spans[place + 1 :] += len(written) - (stop - begin)
     return one_sentence(text, spans)

@@ -121,10 +121,12 @@ def _sentence(alignment: Alignment, side: str) -> str:
         if side == "from"
         else (alignment.target, alignment.target_spans)
     )
+    copied = alignment.copied if side == "to" else ()
+    marks = dict.fromkeys(copied, ' class="rg-copied" title="copied from the source"')
     drawn = "".join(
         escaped(part.text)
         if part.piece is None
-        else f'<span data-n="{part.piece}">{escaped(part.text)}</span>'
+        else f'<span data-n="{part.piece}"{marks.get(part.piece, "")}>{escaped(part.text)}</span>'
         for part in stretches(text, spans)
     )
     return f'<p class="rg-sentence rg-{side}" dir="auto">{drawn}</p>'

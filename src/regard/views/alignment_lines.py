@@ -34,7 +34,7 @@ def render(candidates: Sequence[Alignment], terminal: Terminal) -> str:
         lines += _wrapped(f"{number}{_line(alignment.target)}", terminal, terminal.bold)
         ranked = f"{score(alignment).capitalize()}. " if number else ""
         said = f"{ranked}{told(alignment)} {remark(alignment)}".strip()
-        lines += _wrapped(said, terminal, terminal.dim)
+        lines += _wrapped(_line(said), terminal, terminal.dim)
         lines += _matrix(alignment, terminal)
     behind = "Behind each row: how many pieces counted, and the heaviest."
     return "\n".join([*lines, "", _legend(terminal), *_wrapped(behind, terminal, terminal.dim)])

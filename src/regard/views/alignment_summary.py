@@ -76,4 +76,10 @@ def score(alignment: Alignment) -> str:
 
 def remark(alignment: Alignment) -> str:
     """Say what else a reader should know; mostly nothing."""
-    return "" if alignment.ended else "The limit of its length came before its end."
+    notes = []
+    if not alignment.ended:
+        notes.append("The limit of its length came before its end.")
+    if alignment.copied:
+        words = ", ".join(names([alignment.target_pieces[place] for place in alignment.copied]))
+        notes.append(f"Copied from the source, since it knows no word for it: {words}.")
+    return " ".join(notes)
