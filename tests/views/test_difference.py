@@ -5,8 +5,8 @@ from dataclasses import replace
 from looks import differing
 from pages import Page
 from regard.records.difference import Difference
-from regard.views import beside
 from regard.views.difference import render, summary
+from regard.views.explanation.page import render_beside
 
 TEXT = "It was good. The end."
 NASTY = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>&amp;\x00"
@@ -54,7 +54,7 @@ def test_a_long_list_is_cut_on_the_terminal(explain):
 
 
 def test_two_explanations_make_a_page_of_their_own(explain):
-    made = beside.render(("attention", explain(TEXT)), ("<erasure>", explain(TEXT, seed=2)))
+    made = render_beside(("attention", explain(TEXT)), ("<erasure>", explain(TEXT, seed=2)))
     page = Page(made)
     assert page.tags.count("article") == 2 and "<erasure>" in page.text
     assert "script-src 'none'" in made

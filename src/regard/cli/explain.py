@@ -113,7 +113,7 @@ def explain(
 
 
 def _show(explanations: Sequence[Explanation]) -> None:
-    from ..views.terminal import Terminal, render
+    from ..views.explanation.terminal import Terminal, render
 
     width = shutil.get_terminal_size().columns
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
@@ -128,7 +128,7 @@ def _write(explanations: Sequence[Explanation], path: Path) -> None:
             f"{path} can hold one explanation, got {len(explanations)}; use --limit 1"
         )
     if suffix == ".html":
-        from ..views.html import render
+        from ..views.explanation.page import render
 
         write_file(path, render(explanations, title="What decided"))
     elif suffix in (".json", ".jsonl"):

@@ -166,30 +166,30 @@ class Explanation:
 
     def to_html(self, title: str = "Explanation") -> str:
         """Return a whole HTML page that needs nothing else."""
-        from ..views.html import render
+        from ..views.explanation.page import render
 
         return render([self], title=title)
 
     def _repr_html_(self) -> str:
-        from ..views.html import notebook
+        from ..views.explanation.page import notebook
 
         return notebook(self)
 
     def to_text(self, width: int = 80) -> str:
         """Return the explanation as plain text without colour, for logs and mails."""
-        from ..views.terminal import Terminal, render
+        from ..views.explanation.terminal import Terminal, render
 
         return render(self, Terminal(width=width, depth="none"))
 
     def show(self) -> None:
         """Print the explanation, in colour where the terminal can."""
-        from ..views.terminal import Terminal, render
+        from ..views.explanation.terminal import Terminal, render
 
         width = shutil.get_terminal_size().columns
         print(render(self, Terminal.detect(os.environ, sys.stdout.isatty(), width=width)))
 
     def write_image(self, path: str | Path) -> None:
         """Write a picture, PNG or SVG by the name of the file; needs the extra ``plots``."""
-        from ..views.heatmap import write
+        from ..views.explanation.picture import write
 
         write(self, Path(path))

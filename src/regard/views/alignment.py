@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from functools import cache
 
 from ..records.alignment import Alignment
-from . import html
 from .alignment_matrix import legend, matrix
 from .alignment_summary import remark, score, stretches, told
 from .drawing.colours import DARK, LEVELS, LIGHT, Theme, hexadecimal
 from .drawing.page import asset, escaped, page
 from .drawing.words import plural
+from .explanation.page import styles as explanation_styles
 
 __all__ = ["fragment", "notebook", "render", "scripts", "styles"]
 
@@ -58,7 +58,7 @@ def styles(*, most: int = 1) -> str:
         for rank in range(1, most + 1)
     )
     return (
-        f"{html.styles()}.rg-aligned{{{_greys(LIGHT)}}}"
+        f"{explanation_styles()}.rg-aligned{{{_greys(LIGHT)}}}"
         f"@media screen and (prefers-color-scheme:dark){{.rg-aligned{{{_greys(DARK)}}}}}"
         f"{shades}{chosen}\n{asset('alignment.css')}"
     )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from ..records.difference import Answer, ChangedDocument, Difference
-from . import beside, html
 from .drawing import charts
 from .drawing.charts import Histogram, draw_histogram
 from .drawing.page import asset, contents, escaped, page, section
 from .drawing.tables import Cell, table
 from .drawing.terminal import printable
 from .drawing.words import percent, plural, two_digits
+from .explanation.page import BESIDE_STYLES, beside, scripts_for, styles_for
 
 __all__ = ["render", "summary"]
 
@@ -50,8 +50,8 @@ def render(difference: Difference) -> str:
         if answer.explanation is not None
     ]
     styles = charts.STYLES + asset("report.css") + asset("look.css")
-    styles += html.styles_for(shown) + beside.STYLES
-    scripts = asset("report.js") + html.scripts_for(shown)
+    styles += styles_for(shown) + BESIDE_STYLES
+    scripts = asset("report.js") + scripts_for(shown)
     return page(title, "\n".join(body), styles=styles, scripts=scripts)
 
 
@@ -123,7 +123,7 @@ def _change(change: ChangedDocument, names: tuple[str, str], unfolded: bool) -> 
         f"<span>Document {change.index + 1:,}</span> "
         f"<span><b><bdi>{escaped(_moved(change))}</bdi></b>{outcome}</span> "
         f"<span>{escaped(two_digits(change.overlap))} of the reasons shared</span></summary>"
-        f"{beside.beside((names[0], old), (names[1], new))}</details>"
+        f"{beside((names[0], old), (names[1], new))}</details>"
     )
 
 

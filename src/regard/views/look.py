@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ..records.look import ClassSentences, Look, Spread, Suspect, WordContext, WordUse
-from . import html
 from .drawing import charts
 from .drawing.charts import Histogram, draw_histogram
 from .drawing.page import asset, contents, escaped, page, section
 from .drawing.tables import Cell, table
 from .drawing.words import percent, plural, two_digits
+from .explanation.page import fragment, scripts_for, styles_for
 from .look_lines import doubts, evenness, headline, use_line
 
 __all__ = ["render"]
@@ -36,8 +36,8 @@ def render(look: Look) -> str:
     ]
     explained = [suspect.explanation for suspect in look.suspects]
     styles = charts.STYLES + asset("report.css") + asset("look.css")
-    styles += html.styles_for(explained) if explained else ""
-    scripts = asset("report.js") + html.scripts_for(explained)
+    styles += styles_for(explained) if explained else ""
+    scripts = asset("report.js") + scripts_for(explained)
     return page(title, "\n".join(body), styles=styles, scripts=scripts)
 
 
@@ -157,5 +157,5 @@ def _suspect(suspect: Suspect, unfolded: bool) -> str:
         f"<span>label <b><bdi>{escaped(given)}</bdi></b></span> "
         f"<span>model <b><bdi>{escaped(suspect.answer)}</bdi></b> "
         f"{escaped(percent(suspect.probability))}</span></summary>"
-        f"{html.fragment(suspect.explanation)}</details>"
+        f"{fragment(suspect.explanation)}</details>"
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ..records.evaluation import Evaluation, Mistake
-from . import html
 from .confidence import coverage_chart, goals, reliability_chart
 from .confusion import confusion_map, mix_ups
 from .curves import learning_curves, length_chart
@@ -11,6 +10,7 @@ from .drawing import charts
 from .drawing.charts import Axis, IntervalRow, draw_intervals
 from .drawing.page import asset, contents, escaped, page, section
 from .drawing.words import between, percent
+from .explanation.page import fragment, scripts_for, styles_for
 from .notes import data_notes, glossary, model_notes
 from .tables import class_table
 from .wording import compared, described, headline, learned_baseline
@@ -41,8 +41,8 @@ def render(evaluation: Evaluation) -> str:
         glossary(evaluation),
     ]
     explained = [mistake.explanation for mistake in evaluation.mistakes if mistake.explanation]
-    styles = charts.STYLES + asset("report.css") + (html.styles_for(explained) if explained else "")
-    scripts = asset("report.js") + html.scripts_for(explained)
+    styles = charts.STYLES + asset("report.css") + (styles_for(explained) if explained else "")
+    scripts = asset("report.js") + scripts_for(explained)
     return page(title, "\n".join(body), styles=styles, scripts=scripts)
 
 
@@ -159,7 +159,7 @@ def _mistake(mistake: Mistake, unfolded: bool) -> str:
     shown = f'<p class="text" dir="auto">{escaped(mistake.text)}{more}</p>'
     size = len(mistake.explanation.source) if mistake.explanation else 0
     if mistake.explanation is not None and size <= _LONGEST_DRAWN:
-        shown = html.fragment(mistake.explanation)
+        shown = fragment(mistake.explanation)
     kind = "mistake long" if size > _SCROLL_FROM else "mistake"
     return (
         f'<details class="{kind}"{" open" if unfolded else ""}><summary>'

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..records.explanation import Decision
-from ..records.weights import Weights
-from .drawing.scale import Scale
+from ...records.explanation import Decision
+from ...records.weights import Weights
+from ..drawing.scale import Scale
 
 __all__ = ["HOP_KEY", "KEYS", "MOST_HOPS", "Shading", "hop_count", "shadings", "unit_of"]
 
 KEYS = ("x", "y", "z")
 """How the style sheet calls the shadings that are no hops; the first is shown at first."""
+
+
 HOP_KEY = "h{}-"
 """How the style sheet calls the shading by one hop, counted from 1."""
+
+
 MOST_HOPS = 32
 """How many hops a page can switch between; their mean is of all there are."""
 

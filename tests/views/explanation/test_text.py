@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from pages import Page
 from regard.records.explanation import Decision
 from regard.records.weights import Weights
-from regard.views.html import fragment, render
-from regard.views.lines import LONG, _runs, deciding, opposing
+from regard.views.explanation.page import fragment, render
+from regard.views.explanation.text import LONG, _runs, deciding, opposing
 
 LONG_TEXT = " ".join(f"This is sentence {n} of a report." for n in range(200))
 

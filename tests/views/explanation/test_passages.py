@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from regard.records.explanation import Decision, Explanation
 from regard.records.weights import Weights
 from regard.views.drawing.wrapping import is_right_to_left
-from regard.views.passages import passages
+from regard.views.explanation.passages import passages
 
 ALPHABET = st.sampled_from("ab .!?\n\t<>/\"'&é漢。\u05d0\ud800\x00🙂")
 

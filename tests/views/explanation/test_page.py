@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regard.records.explanation import Decision
-from regard.views.html import fragment, notebook, render, styles
+from regard.views.explanation.page import fragment, notebook, render, styles
 
 REVIEW = "I sat there. It was brilliant, Zorblax!\n\nThe end\tdragged."
 HOSTILE = [

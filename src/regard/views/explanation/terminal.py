@@ -7,24 +7,15 @@ from functools import partial
 
 from rich.cells import cell_len, set_cell_size
 
-from ..records.explanation import Decision, Explanation
-from ..records.weights import Weights
-from .drawing.scale import Scale
-from .drawing.terminal import Terminal, printable
-from .drawing.words import percent
-from .drawing.wrapping import Styled, broken
+from ...records.explanation import Decision, Explanation
+from ...records.weights import Weights
+from ..drawing.scale import Scale
+from ..drawing.terminal import Terminal, printable
+from ..drawing.words import percent
+from ..drawing.wrapping import Styled, broken
 from .passages import Stretch, passages
-from .receipts import meaning, spoken
-from .summary import (
-    groups,
-    heavy_words,
-    is_right,
-    method_name,
-    notes,
-    opposing_words,
-    question,
-    told,
-)
+from .receipt import meaning, spoken
+from .words import groups, heavy_words, is_right, method_name, notes, opposing_words, question, told
 
 __all__ = ["Terminal", "render"]
 
@@ -32,8 +23,14 @@ Style = Callable[[str], str]
 """Writes a text with the codes of its style."""
 
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
+
+
 _BAR = 5
+
+
 _NUMBER = 6  # cells of a weight such as "99.9 %"; a longer one widens the column for all
+
+
 _SHOWN_LABELS = 8
 
 

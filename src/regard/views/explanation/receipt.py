@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
-from ..records.explanation import Decision
-from ..records.receipt import Curve, Measure, Receipt
-from .drawing.charts import Axis, Frame, Line, draw_lines
-from .drawing.page import escaped
-from .drawing.words import percent
+from ...records.explanation import Decision
+from ...records.receipt import Curve, Measure, Receipt
+from ..drawing.charts import Axis, Frame, Line, draw_lines
+from ..drawing.page import escaped
+from ..drawing.words import percent
 
 __all__ = ["meaning", "panel", "spoken"]
 
 # The bin that is quoted: about what a reader takes in at a glance.
 _QUOTED = {"word": 0.1, "sentence": 0.2}
+
+
 _COLOURS = {"word": "orange", "sentence": "blue"}
+
+
 _SIGNS = {"faithful": "●", "weak": "◐", "no better than chance": "○"}
+
+
 _MEANINGS = {
     "faithful": "the answer rests on what is marked here.",
     "weak": "what is marked here counts, but other parts of the text count too.",
     "no better than chance": "the answer needs what is marked here no more than any other part.",
 }
+
+
 _REPEATED = "what is marked here is enough for the answer, but the rest of the text is enough too."
+
+
 _TOO_LITTLE = 0.01  # probability that is lost without the heaviest, beside random ones
+
+
 _FEW = 0.25  # random choices that do as well: luck is likely, but not all there is to see
+
+
 _MEASURES = {
     "comprehensiveness": ("Comprehensiveness", "probability lost without the heaviest", "high"),
     "sufficiency": ("Sufficiency", "probability lost with the heaviest alone", "low"),

@@ -15,7 +15,7 @@ from regard.errors import ConfigError
 from regard.records.explanation import Decision
 from regard.views.drawing.colours import LIGHT
 from regard.views.drawing.pictures import Type
-from regard.views.heatmap import render, write
+from regard.views.explanation.picture import render, write
 
 REVIEW = "I sat there. It was brilliant, Zorblax!\n\nThe end<br />dragged on and on."
 
@@ -104,7 +104,7 @@ def test_no_global_state_of_matplotlib_is_touched():
     program = (
         "import sys, matplotlib\n"
         "from regard.records.explanation import Decision, Explanation\n"
-        "from regard.views.heatmap import render\n"
+        "from regard.views.explanation.picture import render\n"
         "before = matplotlib.rcParams.copy()\n"
         "render(Explanation('One. Two.', 'attention', (Decision('x', 1.0, ()),)))\n"
         "assert matplotlib.rcParams.copy() == before\n"
@@ -120,7 +120,7 @@ def test_without_matplotlib_the_error_says_what_to_install():
         "sys.modules['matplotlib'] = None\n"
         "from regard.errors import MissingExtra\n"
         "from regard.records.explanation import Decision, Explanation\n"
-        "from regard.views.heatmap import render\n"
+        "from regard.views.explanation.picture import render\n"
         "try:\n"
         "    render(Explanation('One.', 'attention', (Decision('x', 1.0, ()),)))\n"
         "except MissingExtra as problem:\n"

@@ -1,4 +1,7 @@
-"""The text of an explanation as HTML: a line a sentence, its bar, its words, quiet parts folded."""
+"""The text of an explanation as HTML: a line a sentence, its bar, its words, quiet parts folded.
+
+A long text has an overview as well: a strip of its sentences, and links to those that count.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +9,31 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ..records.explanation import Decision, Explanation
-from ..records.weights import Weights
-from .drawing.page import escaped
-from .drawing.scale import Scale
-from .drawing.words import two_digits
-from .drawing.wrapping import is_right_to_left
+from ...records.explanation import Decision, Explanation
+from ...records.weights import Weights
+from ..drawing.page import escaped
+from ..drawing.scale import Scale
+from ..drawing.words import two_digits
+from ..drawing.wrapping import is_right_to_left
 from .passages import Passage, Stretch, passages
 from .shadings import hop_count, shadings
 
-__all__ = ["LONG", "QUIET", "anchor", "deciding", "is_long", "opposing", "text"]
+__all__ = ["LONG", "QUIET", "anchor", "deciding", "is_long", "opposing", "overview", "text"]
 
 LONG = 40
 """From so many sentences on a text gets an overview, and its quiet parts are folded."""
+
+
 QUIET = 0.2
 """Below this share of the longest bar a sentence is quiet."""
+
+
 _DECIDING = 8  # sentences that can be jumped to
+
+
 _FOLDED = 5  # quiet sentences in a row from which on they are folded
+
+
 _FOCUSABLE = 10  # words that the tab key reaches; more would be a burden, not a help
 
 
@@ -207,3 +218,73 @@ class _WordInk:
         ]
         told += ["not in the vocabulary"] * unknown
         return f'<mark class="{" ".join(kinds)}" data-w="{"&#10;".join(told)}"{focus}>{text}</mark>'
+
+
+_CELLS = 400  # of a strip; where there are more sentences, neighbours share one
+
+
+_WIDTH, _HEIGHT = 1000, 30
+
+
+def overview(explanation: Explanation, decision: Decision) -> str:
+    """Return the strip and the links; nothing for a text that is short enough without."""
+    sentences = decision.level("sentence")
+    if sentences is None or not is_long(decision):
+        return ""
+    name = anchor(explanation, decision)
+    scale = Scale.of_sentences(sentences)
+    cells = "".join(_cell(cell, name, scale) for cell in _cells(explanation, sentences))
+    lists = {"Deciding sentences": deciding(decision), "Speaks against it": opposing(decision)}
+    found = " ".join(
+        f"<span>{title}</span> {_links(places, name, sentences)}"
+        for title, places in lists.items()
+        if places
+    )
+    found = found or "<span>Nothing stands out</span>"
+    return (
+        '<nav class="rg-overview" aria-label="Overview of the text">'
+        f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" preserveAspectRatio="none" aria-hidden="true">'
+        f'{cells}</svg><p>{found}<span class="rg-hint"><kbd>d</kbd> heaviest <kbd>n</kbd> next '
+        "<kbd>p</kbd> previous <kbd>f</kbd> unfold</span></p></nav>"
+    )
+
+
+def _links(places: Sequence[int], name: str, sentences: Weights) -> str:
+    scale = Scale.of_sentences(sentences)
+    return " ".join(
+        f'<a{" class=rg-minus" * (sentences.amounts[place] < 0)} href="#{name}-{place + 1}">'
+        f"{place + 1:,}<small>{escaped(scale.text(sentences.amounts[place]))}</small></a>"
+        for place in places
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Cell:
+    """A stretch of the text, and the sentence in it that counts most, for or against the label."""
+
+    start: float  # from 0 to 1
+    end: float
+    place: int
+    value: float
+
+
+def _cells(explanation: Explanation, sentences: Weights) -> Iterator[_Cell]:
+    size = max(1, len(explanation.source))
+    step = -(-len(sentences) // _CELLS)
+    for first in range(0, len(sentences), step):
+        some = range(first, min(first + step, len(sentences)))
+        place = max(some, key=lambda one: abs(sentences.amounts[one]))
+        start, end = sentences.pieces[some[0]][0], sentences.pieces[some[-1]][1]
+        yield _Cell(start / size, end / size, place, sentences.amounts[place])
+
+
+def _cell(cell: _Cell, name: str, scale: Scale) -> str:
+    left, width = _WIDTH * cell.start, max(_WIDTH * (cell.end - cell.start), 1.0)
+    height = max(1.5, _HEIGHT * scale.length(cell.value))
+    minus = " class=rg-minus" * (cell.value < 0)
+    return (
+        f'<a href="#{name}-{cell.place + 1}" tabindex="-1"><rect class="rg-back" x="{left:.1f}" '
+        f'width="{width:.1f}" height="{_HEIGHT}"/><rect{minus} x="{left:.1f}" '
+        f'y="{_HEIGHT - height:.1f}" width="{width:.1f}" height="{height:.1f}"/>'
+        f"<title>sentence {cell.place + 1:,}, {escaped(scale.text(cell.value))}</title></a>"
+    )

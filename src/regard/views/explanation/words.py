@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..records.explanation import Decision, Explanation
-from ..records.weights import Weights, pieces_holding_half, summed_by
-from .drawing.words import method_in_words, percent, two_digits
+from ...records.explanation import Decision, Explanation
+from ...records.weights import Weights, pieces_holding_half, summed_by
+from ..drawing.words import method_in_words, percent, two_digits
 
 __all__ = [
     "Heavy",

@@ -6,7 +6,7 @@ import pytest
 
 from regard.records.explanation import Decision
 from regard.records.weights import Weights
-from regard.views.summary import groups, heavy_words, is_right, opposing_words, spread
+from regard.views.explanation.words import groups, heavy_words, is_right, opposing_words, spread
 
 
 def test_a_word_is_listed_once_where_it_counts_most(explain):

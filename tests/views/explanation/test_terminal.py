@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from regard.records.explanation import Decision
 from regard.records.weights import Weights
 from regard.views.drawing.terminal import Terminal, printable
-from regard.views.terminal import render
+from regard.views.explanation.terminal import render
 
 CODES = re.compile(r"\x1b\[[\d;]*m")
 REVIEW = "I sat there. It was brilliant, Zorblax!\n\nThe end<br />dragged on and on."

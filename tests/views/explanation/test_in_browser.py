@@ -7,7 +7,7 @@ import pytest
 
 from looks import differing, looked
 from regard.views.difference import render as render_difference
-from regard.views.html import render
+from regard.views.explanation.page import render
 from regard.views.look import render as render_look
 
 REVIEW = "I sat there. It was brilliant, Zorblax!\n\nThe end dragged."

@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from ..records.explanation import Decision, Explanation
-from ..records.weights import Span
+from ...records.explanation import Decision, Explanation
+from ...records.weights import Span
 
 __all__ = ["Passage", "Stretch", "passages"]
 
 # No "<" inside, so that a text of nothing but "<" is still scanned in one go.
 _TAG = re.compile(r"<[/!]?[A-Za-z-][^<>]*>")
+
+
 _SEPARATOR = re.compile(rf"(?:\s|{_TAG.pattern})+")
 
 Kind = Literal["word", "between", "tag", "unread"]

@@ -8,10 +8,10 @@ from pages import Page
 from regard.records.explanation import Change
 from regard.records.receipt import Curve, Measure, Receipt
 from regard.records.weights import Weights
-from regard.views.html import fragment, render
-from regard.views.receipts import meaning, panel, spoken
-from regard.views.terminal import Terminal
-from regard.views.terminal import render as printed
+from regard.views.explanation.page import fragment, render
+from regard.views.explanation.receipt import meaning, panel, spoken
+from regard.views.explanation.terminal import Terminal
+from regard.views.explanation.terminal import render as printed
 
 BINS = (0.01, 0.05, 0.1, 0.2, 0.5)
 REVIEW = "I sat there. It was brilliant, Zorblax!\n\nThe end dragged."

@@ -1,0 +1,1 @@
+"""Explanations: on a page, in a terminal, as a picture."""
