@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 import torch
 
+from native_cases import needs_native
 from regard.errors import DataError
 from regard.estimators import reading
 from regard.estimators.reading import TextReader, chunks, text_chunks
+from regard.models import MODELS
 from regard.text.tokenize import TextConfig, tokenize
 from reviews import reviews, tiny
 
@@ -19,8 +21,6 @@ TEXTS = [*ODD, *reviews(25, seed=8)[0]]
 @pytest.mark.parametrize("network", ["han", "flat", "cahan", "flow"])
 def test_a_text_gets_the_same_answer_alone_and_in_any_company(network):
     """000-06, 000-07 and D14: batches of 1, 7 and all; a batch of one keeps its shape."""
-    from regard.models import MODELS
-
     config = MODELS["han" if network == "flow" else network]
     sizes = {"embedding_size": 8, "hidden_size": 4, "attention_size": 4}
     reading_mode = {"reading": "flow"} if network == "flow" else {}
@@ -29,11 +29,22 @@ def test_a_text_gets_the_same_answer_alone_and_in_any_company(network):
     together = classifier.predict_proba(TEXTS)
     order = random.Random(1).sample(range(len(TEXTS)), len(TEXTS))
     shuffled = classifier.predict_proba([TEXTS[place] for place in order])
-    np.testing.assert_allclose(shuffled, together[order], atol=1e-5)
+    np.testing.assert_allclose(shuffled, together[order], atol=1e-6)
     for size in (1, 7):
         parts = [classifier.predict_proba(chunk) for chunk in chunks(TEXTS, size)]
         assert {part.shape[1] for part in parts} == {2}
-        np.testing.assert_allclose(np.concatenate(parts), together, atol=1e-5)
+        np.testing.assert_allclose(np.concatenate(parts), together, atol=1e-6)
+
+
+@needs_native
+@pytest.mark.parametrize("network", ["han", "flat"])
+def test_with_native_kernels_company_changes_not_a_bit(network):
+    """Issue 18: a promise of the README; other networks and poolings keep it to 1e-6."""
+    classifier = tiny(network=MODELS[network](), training__epochs=1).fit(*reviews(30))
+    together = classifier.predict_proba(TEXTS)
+    for size in (1, 7):
+        parts = [classifier.predict_proba(chunk) for chunk in chunks(TEXTS, size)]
+        assert np.array_equal(np.concatenate(parts), together)
 
 
 def test_batches_hold_every_text_once_and_similar_lengths(fitted, monkeypatch):
