@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.nn.decoders import DECODERS
+from regard.nn.decoding.decoders import DECODERS
 from regard.text.units import KINDS, UnitsConfig
 from regard.training.forcing import FORCINGS
 

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from regard.estimators.writing import TextWriter, Wrote
-from regard.nn.search import Hypothesis
+from regard.nn.decoding.search import Hypothesis
 from regard.records.alignment import Alignment
 from regard.text.listed import ListedUnits
 from regard.text.subwords import SubwordUnits

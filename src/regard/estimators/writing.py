@@ -11,7 +11,7 @@ import torch
 from ..data.flat import cut_runs
 from ..data.pairs import collate_sources
 from ..models.seq2seq import Seq2Seq
-from ..nn.search import Hypothesis
+from ..nn.decoding.search import Hypothesis
 from ..records.alignment import Alignment
 from ..records.translation import Candidate
 from ..tasks.generate import GenerationConfig, generate

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from ..config import checked_settings, require
 from ..models.seq2seq import PRESETS, Seq2Seq
-from ..nn.decoders import DecoderName
+from ..nn.decoding.decoders import DecoderName
 from ..records.experiment import Chart, Curve, Finding, Row
 from ..training.seeds import derived_seed
 from .running import Tell, training_of, under

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from ..config import checked_settings
 from ..models.seq2seq import PRESETS
-from ..nn.decoders import DecoderName
+from ..nn.decoding.decoders import DecoderName
 from ..records.experiment import Chart, Finding, Row
 from ..training.seeds import derived_seed
 from .running import Stopwatch, Tell, training_of, under

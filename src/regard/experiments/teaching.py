@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..data.pairs import EncodedPairs
 from ..models.seq2seq import Seq2Seq, Seq2SeqConfig
-from ..nn.search import Hypothesis
+from ..nn.decoding.search import Hypothesis
 from ..records.experiment import Curve
 from ..tasks.generate import GenerationConfig, TokenLoss, generate
 from ..training.batches import PlannedBatches

@@ -17,7 +17,7 @@ import numpy as np
 from ..config import checked_settings, require
 from ..data.pairs import EncodedPairs
 from ..models.seq2seq import PRESETS
-from ..nn.decoders import DecoderName
+from ..nn.decoding.decoders import DecoderName
 from ..records.experiment import Chart, Curve, Finding, Row
 from ..tasks.edits import character_error_rate
 from ..text.units import RESERVED

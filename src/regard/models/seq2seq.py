@@ -16,13 +16,13 @@ from ..config import checked_settings, require, require_one_of
 from ..data.batch import Batch
 from ..data.pairs import PairBatch
 from ..nn.attention import SCORES
-from ..nn.bridges import BRIDGES, BridgeConfig, BridgeName
 from ..nn.cells import CELLS, CellName
-from ..nn.decoders import DECODERS, DecoderName
-from ..nn.decoding import DecoderConfig, Source, State
+from ..nn.decoding.bridges import BRIDGES, BridgeConfig, BridgeName
+from ..nn.decoding.decoders import DECODERS, DecoderName
+from ..nn.decoding.memory import WINDOWS, LookConfig
+from ..nn.decoding.writing import DecoderConfig, Source, State
 from ..nn.dropout import drop
 from ..nn.encoders import RecurrentEncoder
-from ..nn.memory import WINDOWS, LookConfig
 from ..nn.positions import read_order
 from .base import Attention, Output
 from .words import WordEmbedding

@@ -16,8 +16,8 @@ from ..data.pairs import PairBatch
 from ..errors import DataError
 from ..models.base import Output
 from ..models.seq2seq import Seq2Seq
-from ..nn.decoding import RecurrentDecoder, State, Step
-from ..nn.search import Ends, Hypothesis, beam_search, greedy_search, sample
+from ..nn.decoding.search import Ends, Hypothesis, beam_search, greedy_search, sample
+from ..nn.decoding.writing import RecurrentDecoder, State, Step
 from ..text.units import END, START
 from ..text.vocab import PADDING
 from .loss import Loss

@@ -12,11 +12,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from ..ragged import Ragged
-from .cells import CellName
-from .dropout import drop
-from .encoders import LAYERS
-from .recurrent import Carry, Layer, recur_from
+from ...ragged import Ragged
+from ..cells import CellName
+from ..dropout import drop
+from ..encoders import LAYERS
+from ..recurrent import Carry, Layer, recur_from
 
 __all__ = ["STEPS", "Carries", "RecurrentStack"]
 

@@ -9,10 +9,10 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from ..ragged import Ragged
-from .decoding import DecoderConfig, RecurrentDecoder, Seen, Source, State
+from ...ragged import Ragged
+from ..padding import pad, unpad
 from .memory import CrossAttention
-from .padding import pad, unpad
+from .writing import DecoderConfig, RecurrentDecoder, Seen, Source, State
 
 __all__ = [
     "DECODERS",

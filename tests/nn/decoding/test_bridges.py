@@ -1,8 +1,8 @@
 import pytest
 import torch
 
-from regard.nn.bridges import BRIDGES, BridgeConfig
 from regard.nn.cells import CELLS
+from regard.nn.decoding.bridges import BRIDGES, BridgeConfig
 from regard.nn.encoders import RecurrentEncoder
 from regard.ragged import Ragged
 

@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from regard.nn.attention import SCORES
-from regard.nn.decoders import DECODERS
-from regard.nn.decoding import DecoderConfig, Source
-from regard.nn.memory import LookConfig
+from regard.nn.decoding.decoders import DECODERS
+from regard.nn.decoding.memory import LookConfig
+from regard.nn.decoding.writing import DecoderConfig, Source
 from regard.nn.rows import row_sum, take_rows
 from regard.ragged import Ragged
 

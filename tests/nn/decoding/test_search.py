@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import pytest
 import torch
 
-from regard.nn.decoders import DECODERS
-from regard.nn.decoding import DecoderConfig, Source
+from regard.nn.decoding.decoders import DECODERS
+from regard.nn.decoding.search import Ends, beam_search, greedy_search, sample
+from regard.nn.decoding.writing import DecoderConfig, Source
 from regard.nn.rows import take_rows
-from regard.nn.search import Ends, beam_search, greedy_search, sample
 from regard.ragged import Ragged
 
 START, END, VOCAB = 0, 1, 5

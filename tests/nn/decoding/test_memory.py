@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from regard.nn.memory import WINDOWS, CrossAttention, LookConfig, weight_rows
+from regard.nn.decoding.memory import WINDOWS, CrossAttention, LookConfig, weight_rows
 from regard.ragged import Ragged
 
 LENGTHS, SIZE, QUERY = [4, 0, 7, 1], 3, 5

@@ -1,8 +1,8 @@
 import pytest
 import torch
 
+from regard.nn.decoding.stacks import RecurrentStack
 from regard.nn.encoders import LAYERS
-from regard.nn.stacks import RecurrentStack
 from regard.ragged import Ragged
 
 SIZE, HIDDEN, LENGTHS = 3, 4, [3, 0, 5, 1]

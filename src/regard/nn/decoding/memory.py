@@ -12,9 +12,9 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from ..ragged import Ragged
-from .attention import SCORES
-from .padding import pad
+from ...ragged import Ragged
+from ..attention import SCORES
+from ..padding import pad
 
 __all__ = ["WINDOWS", "Attended", "CrossAttention", "LookConfig", "Memory", "weight_rows"]
 

@@ -12,11 +12,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from ..ragged import Ragged
-from .cells import CellName
-from .dropout import drop
+from ...ragged import Ragged
+from ..cells import CellName
+from ..dropout import drop
+from ..packing import Packing
 from .memory import LookConfig, Memory, weight_rows
-from .packing import Packing
 from .stacks import Carries, RecurrentStack
 
 __all__ = ["DecoderConfig", "RecurrentDecoder", "Seen", "Source", "State", "Step", "Written"]
