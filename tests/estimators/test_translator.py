@@ -265,3 +265,15 @@ def test_settings_have_scikit_learns_names():
     made = Translator(Seq2SeqConfig(hidden_size=7))
     assert made.get_params()["network__hidden_size"] == 7
     assert made.set_params(forcing__start=0.5).forcing.start == 0.5
+
+
+def test_what_is_no_translation_yet_is_warned_of():
+    """Issue 10.7: one step teaches it to write the same about everything."""
+    made = new_translator(training__epochs=1, training__batch_size=500, training__monitor="loss")
+    with pytest.warns(UserWarning, match="is no translation yet: .* is written about"):
+        made.fit(LINES[:400], CAPITALS[:400])
+    assert "is written about" in made.facts_["doubt"]
+
+
+def test_what_is_one_is_not_doubted(fitted):
+    assert "doubt" not in fitted.facts_

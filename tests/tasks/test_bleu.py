@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 from regard.errors import DataError, MissingExtra
-from regard.tasks.bleu import BLEU_COUNTS, bleu_counts, bleu_of_counts, score_translations
+from regard.tasks.bleu import (
+    BLEU_COUNTS,
+    bleu_counts,
+    bleu_of_counts,
+    doubt_translations,
+    score_translations,
+)
 
 sacrebleu = pytest.importorskip("sacrebleu", reason="the extra translate is not installed")
 
@@ -53,3 +59,29 @@ def test_without_sacrebleu_it_says_what_to_install(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", refuse)
     with pytest.raises(MissingExtra, match=r"needs sacrebleu.*pip install 'regard\[translate\]'"):
         score_translations(["a"], ["a"])
+
+
+SENTENCES = [f"a man number {number} sees the dog of {number + 3} women" for number in range(60)]
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        (["Ein"] * 60, "'Ein' is written about 60 of 60"),
+        ([*SENTENCES[:20], *["Ein Mann"] * 40], "'Ein Mann' is written about 40 of 60"),
+        ([f"Ein {number % 5}" for number in range(60)], "only 5 different texts"),
+        ([chr(0x3400 + number) * 9 for number in range(60)], "hardly a letter"),
+        (["y" * 200] * 60, "yyy...'"),
+    ],
+)
+def test_what_can_be_no_translation_is_doubted(written, said):
+    """Issue 10.7: a translator wrote "Ein" for everything without a word of warning."""
+    assert said in doubt_translations(written, SENTENCES)
+
+
+def test_what_may_be_a_translation_is_not_doubted():
+    assert doubt_translations(SENTENCES, SENTENCES) is None
+    assert doubt_translations(SENTENCES[::-1], SENTENCES) is None, "bad, but no nonsense"
+    answers = ["yes", "no"] * 30
+    assert doubt_translations(answers, answers) is None, "where the references are few too"
+    assert doubt_translations(["Ein"] * 9, SENTENCES[:9]) is None, "of few pairs nothing is said"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Self, overload
 
+import numpy as np
 import torch
 
 from .. import __version__
@@ -22,9 +24,9 @@ from ..records.check import PairCheck
 from ..records.history import History
 from ..records.translation import Candidate, TranslationScores
 from ..tasks.alignment import mean_effective_count
-from ..tasks.bleu import score_translations
+from ..tasks.bleu import doubt_translations, score_translations
 from ..tasks.edits import character_error_rate
-from ..tasks.generate import GenerationConfig, TokenLoss
+from ..tasks.generate import GenerationConfig, TokenLoss, generate
 from ..text.units import Units, UnitsConfig
 from ..training.batches import PlannedBatches
 from ..training.checkpoint import Checkpoint
@@ -63,6 +65,8 @@ TRANSLATION_TRAINING = TrainingConfig(
     label_smoothing=0.1,
 )
 """How a translator is trained unless told otherwise."""
+DOUBTED_PAIRS = 100
+"""How many pairs held out are written about after a training, to see whether it can translate."""
 
 
 class Translator(TextEstimator):
@@ -157,16 +161,15 @@ class Translator(TextEstimator):
             loss = ForcedLoss(tokens, self.forcing)
             if options.on_check is not None:
                 options.on_check(self._estimated(data, fit_data, loss))
+            run = Run(self._checkpoint(options), options.observers, options.team, interrupts)
             self.history_ = fit_model(
-                self.model_,
-                fit_data,
-                loss=loss,
-                config=self.training,
-                run=Run(self._checkpoint(options), options.observers, options.team, interrupts),
+                self.model_, fit_data, loss=loss, config=self.training, run=run
             )
             self.facts_: Mapping[str, Plain] = self._facts(data, options)
             if options.on_fitted is not None:
                 options.on_fitted()
+            if data.validation is not None and options.team.rank == 0:
+                self._doubt(data.validation, run)
         return self
 
     def predict(self, sources: Iterable[str]) -> list[str]:
@@ -324,6 +327,30 @@ class Translator(TextEstimator):
             target_pieces=len(data.target_units),
             seconds=pace.seconds(int(data.training.lengths.sum()), self.training.epochs),
         )
+
+    def _doubt(self, held_out: EncodedPairs, run: Run) -> None:
+        """Look at what is written about some pairs held out, and warn where it is no translation.
+
+        Ctrl-C ends it.
+        """
+        pairs = held_out.batch(np.arange(min(DOUBTED_PAIRS, len(held_out))))
+        sources = pairs.to(self.writer_.device).source
+        try:
+            run.reach("looking at what it writes")
+            found = generate(self.model_, sources, replace(self.generation, method="greedy"))
+            run.interrupts.heed()
+        except KeyboardInterrupt:
+            return
+        decode = self.target_units_.decode
+        written = [decode(candidates[0].ids.tolist()) for candidates in found]
+        doubt = doubt_translations(written, [decode(row.tolist()) for row in pairs.target.rows()])
+        if doubt is not None:
+            self.facts_ = {**self.facts_, "doubt": doubt}
+            warnings.warn(
+                f"what it writes about pairs held out is no translation yet: {doubt}; train for "
+                "more epochs, with a smaller training.batch_size, or on more pairs",
+                stacklevel=3,
+            )
 
     def _checkpoint(self, options: FitOptions) -> Checkpoint | None:
         if options.work is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -15,10 +16,46 @@ if TYPE_CHECKING:
     from sacrebleu.metrics.bleu import BLEU
     from sacrebleu.metrics.chrf import CHRF
 
-__all__ = ["BLEU_COUNTS", "bleu_counts", "bleu_of_counts", "score_translations"]
+__all__ = [
+    "BLEU_COUNTS",
+    "bleu_counts",
+    "bleu_of_counts",
+    "doubt_translations",
+    "score_translations",
+]
 
 BLEU_COUNTS = 10
 """How many sums BLEU is made of: matches and n-grams of four lengths, and both texts' lengths."""
+
+
+FEWEST_TO_DOUBT = 30
+"""Of fewer texts nothing is said."""
+LEAST_CHRF = 10.0
+"""Below it hardly a letter is right; unrelated sentences of one language have more."""
+
+
+def doubt_translations(written: Sequence[str], references: Sequence[str]) -> str | None:
+    """Say why these texts can hardly be translations; None where nothing speaks against them.
+
+    A model that has learned nothing yet writes the same about every source.
+    """
+    if len(written) < FEWEST_TO_DOUBT:
+        return None
+    ((text, count),) = Counter(written).most_common(1)
+    ((_, usual),) = Counter(references).most_common(1)
+    if count > max(0.3 * len(written), 3 * usual):
+        shown = text if len(text) <= 60 else f"{text[:57]}..."
+        return f"{shown!r} is written about {count} of {len(written)} of them"
+    different = len(set(written))
+    if different < 0.2 * len(set(references)):
+        return f"only {different} different texts are written about {len(written)} of them"
+    try:
+        chrf = float(_metrics()[1].corpus_score(list(written), [list(references)]).score)
+    except MissingExtra:  # then nobody wants scores
+        return None
+    if chrf < LEAST_CHRF:
+        return f"hardly a letter is as in the references (chrF {chrf:.1f} of 100)"
+    return None
 
 
 def score_translations(
