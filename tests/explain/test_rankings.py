@@ -5,7 +5,16 @@ import pytest
 import torch
 from scipy.stats import kendalltau
 
-from regard.explain.rankings import BINS, erased, kendall, random_ranks, ranks_of, taken
+from regard.explain.rankings import (
+    BINS,
+    erased,
+    kendall,
+    random_ranks,
+    random_sets,
+    ranks_of,
+    taken,
+    tops,
+)
 
 
 def draw(seed=0):
@@ -40,11 +49,20 @@ def test_random_ranks_are_permutations():
     assert len({tuple(row) for row in rows.tolist()}) > 45
 
 
+def test_random_sets_have_the_size_of_their_bin_and_nothing_else_in_common():
+    sets = random_sets(30, 400, draw())
+    assert (sets.sum(2) == taken(30)).all()
+    assert np.abs(sets[:, 4].mean(0) - 0.5).max() < 0.12, "every piece is as likely"
+    nested = (sets[:, 3] <= sets[:, 4]).all(1).mean()
+    assert nested < 0.1, "a small one is no part of a larger one"
+
+
 def test_bins_are_taken_away_and_left_alone():
     """Each version asked for is what the ranking says, piece by piece."""
     weights = torch.tensor([8.0, 4.0, 2.0, 1.0], dtype=torch.float64)
     ranks = np.array([[2, 0, 1, 3], [0, 1, 2, 3]])
-    found = erased(ranks, lambda kept: (torch.from_numpy(kept) * weights).sum(1, keepdim=True))
+    top = tops(ranks)
+    found = erased(top, top, lambda kept: (torch.from_numpy(kept) * weights).sum(1, keepdim=True))
     for number, row in enumerate(ranks):
         for place, count in enumerate(taken(4)):
             top = sum(float(weights[piece]) for piece in range(4) if row[piece] < count)

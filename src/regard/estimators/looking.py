@@ -12,10 +12,9 @@ from ..explain.answers import Answers
 from ..explain.context import ContextTally
 from ..explain.deciding import DecidingTally
 from ..explain.spread import SpreadTally
-from ..explain.verdicts import CHANCE
 from ..records.explanation import ClassName
 from ..records.look import Look, Suspect
-from ..records.receipt import Receipt
+from ..records.receipt import FAITHFUL, NOT_MEASURED, WEAK, Receipt
 from ..text.document import Document
 from ..text.vocab import UNKNOWN
 from .explaining import Question, answers_about, explain
@@ -64,7 +63,7 @@ def look(
     suspects = [
         suspect
         for suspect in watch((_measured(classifier, dispute) for dispute in disputes), "measured")
-        if suspect.verdict != CHANCE
+        if suspect.verdict in (FAITHFUL, WEAK)
     ]
     classes = classifier.labels_.classes
     return Look(
@@ -144,7 +143,7 @@ def _measured(classifier: DocumentClassifier, dispute: _Dispute) -> Suspect:
         labels=labels,
         answer=explanation.label,
         probability=dispute.probability,
-        verdict=receipt.verdict if receipt else CHANCE,
+        verdict=receipt.verdict if receipt else NOT_MEASURED,
         comprehensiveness=_comprehensiveness(receipt) if receipt else 0.0,
         explanation=replace(explanation, true_labels=labels),
     )

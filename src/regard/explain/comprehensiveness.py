@@ -11,7 +11,7 @@ from ..records.explanation import Decision, Explanation
 from ..records.weights import Weights
 from .answers import Answers
 from .erasing import Eraser, documents
-from .rankings import Floats, erased, ranks_of
+from .rankings import Floats, ranks_of, tops
 
 __all__ = ["comprehensiveness", "ranked_levels"]
 
@@ -55,5 +55,5 @@ def _left(answers: Answers, eraser: Eraser, weights: Weights) -> Tensor:
     """The probabilities without each bin of the heaviest words or sentences, (bins, classes)."""
     amounts = np.array(weights.amounts)
     ask = eraser.asking("sentence" if weights.name == "sentence" else "word")
-    ranks = ranks_of(amounts, np.random.default_rng([SEED, len(amounts)]))
-    return erased(ranks, lambda kept: answers.likely(ask(kept))).without[0]
+    top = tops(ranks_of(amounts, np.random.default_rng([SEED, len(amounts)])))[0]
+    return answers.likely(ask(~top))

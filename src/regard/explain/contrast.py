@@ -9,9 +9,8 @@ from torch import Tensor
 from ..config import require
 from ..records.explanation import Explanation
 from .answers import Answers, explanations
-from .erasing import Eraser, documents
-from .erasure import POLICY
-from .scores import levels
+from .erasing import erasers
+from .erasure import POLICY, weigh_by_loss
 
 __all__ = ["explain"]
 
@@ -20,21 +19,21 @@ def explain(answers: Answers) -> list[Explanation]:
     """Return an explanation of each document: the log-odds lost to the rival without each piece."""
     require(len(answers.classes) > 1, "a contrast needs a second class; this model has one")
     found = []
-    for place, ids in enumerate(documents(answers.batch)):
-        eraser = Eraser(answers.model, ids, POLICY)
-        whole = eraser.whole() / answers.temperature
-        words = whole - eraser.without_each_word() / answers.temperature
-        sentences = whole - eraser.without_each_sentence() / answers.temperature
-        decisions = []
-        for number in answers.chosen[place]:
-            pair = number, answers.rival(place, number)
-            lost = _between(words, *pair), _between(sentences, *pair)
-            weights = levels(answers.batch.texts[place], *lost, unit="log-odds")
-            decision = answers.decision(place, number, weights)
-            decisions.append(replace(decision, against=answers.classes[pair[1]]))
+    for place, eraser in enumerate(erasers(answers.model, answers.batch, POLICY)):
+        numbers = list(answers.chosen[place])
+        others = [answers.rival(place, number) for number in numbers]
+
+        def between(
+            logits: Tensor, ours: list[int] = numbers, theirs: list[int] = others
+        ) -> Tensor:
+            return (logits[:, ours] - logits[:, theirs]) / answers.temperature
+
+        weights = weigh_by_loss(
+            answers.batch.texts[place], eraser, between, scale=lambda odds: odds, unit="log-odds"
+        )
+        decisions = [
+            replace(answers.decision(place, number, of_one), against=answers.classes[other])
+            for number, other, of_one in zip(numbers, others, weights, strict=True)
+        ]
         found.append(decisions)
     return explanations(answers, "contrast", found, erasure=POLICY)
-
-
-def _between(logits: Tensor, number: int, rival: int) -> list[float]:
-    return (logits[:, number] - logits[:, rival]).tolist()

@@ -14,8 +14,9 @@ from torch import Tensor
 from ..records.explanation import Change, Explanation
 from ..records.weights import Span, Weights
 from .answers import Answers, explanations
-from .erasing import Eraser, Mask, documents
+from .erasing import Eraser, Mask, erasers
 from .erasure import POLICY
+from .leave_one_out import without_each_sentence
 
 __all__ = ["explain"]
 
@@ -33,8 +34,7 @@ def explain(answers: Answers) -> list[Explanation]:
     The score of a sentence is the probability that was lost with it in its turn.
     """
     found = []
-    for place, ids in enumerate(documents(answers.batch)):
-        eraser = Eraser(answers.model, ids, POLICY)
+    for place, eraser in enumerate(erasers(answers.model, answers.batch, POLICY)):
         spans = answers.batch.texts[place].sentence_spans()
         decisions = []
         for number in answers.chosen[place]:
@@ -113,8 +113,8 @@ class _Search:
         return float((decided != self._held).double().mean())
 
     def _candidates(self) -> list[int]:
-        likely = self._answers.likely(self._eraser.without_each_sentence())
-        lost = self._toward(self._start - likely[:, self._number])
+        left = without_each_sentence(self._eraser, self._answers.likely)
+        lost = self._toward(self._start - left.values[:, self._number])
         return lost.argsort(descending=True, stable=True)[:CANDIDATES].tolist()
 
     def _toward(self, lost: Tensor) -> Tensor:

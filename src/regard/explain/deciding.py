@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from ..records.explanation import ClassName
 from ..records.look import ClassSentences, Deciding
 from .answers import Answers
-from .erasing import Eraser, documents
+from .erasing import erasers
+from .leave_one_out import without_each_sentence
 
 __all__ = ["Decided", "DecidingTally", "deciding_sentences"]
 
@@ -32,21 +33,22 @@ class Decided:
 
 
 def deciding_sentences(answers: Answers) -> Iterator[Decided]:
-    """Leave out each sentence of each document, exactly, and name the one that is missed most.
+    """Leave out each sentence of each document and name the one that is missed most.
 
-    A document in which no sentence is missed gives nothing.
+    A document in which no sentence is missed gives nothing. The sentence that is named was really
+    left out; of a very long document only those are that seem to count.
     """
-    for place, ids in enumerate(documents(answers.batch)):
-        eraser = Eraser(answers.model, ids)
+    for place, eraser in enumerate(erasers(answers.model, answers.batch)):
         if not eraser.sentence_count:
             continue
-        left = answers.likely(eraser.without_each_sentence())  # (sentences, classes)
+        found = without_each_sentence(eraser, lambda logits: logits)
+        left = answers.likely(found.values)  # (sentences, classes)
         whole = answers.likely(eraser.whole())
         text = answers.batch.texts[place]
         spans = text.sentence_spans()
         for number in answers.chosen[place]:
             drops = whole[0, number] - left[:, number]
-            best = int(drops.argmax())
+            best = int(found.places[drops[found.places].argmax()])
             if drops[best] > LEAST:
                 start, end = spans[best]
                 now = answers.decided(left[best : best + 1], number)

@@ -12,7 +12,7 @@ from ..records.explanation import Decision
 from ..records.weights import Weights
 from .answers import Answers
 
-__all__ = ["UNIT", "differentiating", "log_odds", "of_each_class"]
+__all__ = ["UNIT", "differentiating", "log_odds", "log_odds_of", "of_each_class"]
 
 UNIT = "log-odds"
 
@@ -29,6 +29,15 @@ def log_odds(logits: Tensor, numbers: Tensor, answers: Answers) -> Tensor:
         return chosen
     others = scaled.scatter(1, numbers[:, None], -torch.inf)
     return chosen - others.logsumexp(1)
+
+
+def log_odds_of(logits: Tensor, numbers: Sequence[int], answers: Answers) -> Tensor:
+    """Return log p / (1 - p) of several classes of each document, (documents, numbers)."""
+    columns = [
+        log_odds(logits, torch.full((len(logits),), number, device=logits.device), answers)
+        for number in numbers
+    ]
+    return torch.stack(columns, 1)
 
 
 @contextmanager

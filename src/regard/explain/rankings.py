@@ -13,12 +13,24 @@ from torch import Tensor
 
 from .erasing import Mask
 
-__all__ = ["BINS", "Erased", "Floats", "erased", "kendall", "random_ranks", "ranks_of", "taken"]
+__all__ = [
+    "BINS",
+    "Erased",
+    "Floats",
+    "erased",
+    "kendall",
+    "random_ranks",
+    "random_sets",
+    "ranks_of",
+    "taken",
+    "tops",
+]
 
 Floats = NDArray[np.float64]
 Ranks = NDArray[np.int64]
 """The place of each piece in one ranking or several, 0 for the heaviest, (rankings, pieces)."""
 
+MANY = 60  # pieces from which on two random bins are hardly ever the same
 BINS = (0.01, 0.05, 0.1, 0.2, 0.5)
 """The shares of the pieces that are taken away or left alone, those of ERASER's authors."""
 
@@ -29,6 +41,13 @@ class Erased:
 
     without: Tensor  # (rankings, bins, classes)
     alone: Tensor  # (rankings, bins, classes)
+
+    def through(self, function: Callable[[Tensor], Tensor]) -> Erased:
+        """Put every row of either through a function of rows."""
+        shape = self.without.shape[:2]
+        both = torch.stack([self.without, self.alone]).flatten(0, 2)
+        found = function(both).view(2, *shape, -1)
+        return Erased(found[0], found[1])
 
     def gains(self, number: int) -> Floats:
         """What each ranking's bins keep of a class over what is left without them, (rankings,)."""
@@ -54,17 +73,39 @@ def random_ranks(piece_count: int, count: int, draw: np.random.Generator) -> Ran
     return draw.permuted(rows, axis=1)
 
 
-def erased(ranks: Ranks, likely: Callable[[Mask], Tensor]) -> Erased:
-    """Ask for the probabilities without each bin of each ranking, and of it alone.
+def tops(ranks: Ranks) -> Mask:
+    """Which pieces each bin of each ranking takes, (rankings, bins, pieces)."""
+    found: Mask = ranks[:, None, :] < np.array(taken(ranks.shape[1]))[:, None]
+    return found
 
-    ``likely`` gives the probabilities, (versions, classes), of versions that keep some pieces.
+
+def random_sets(piece_count: int, count: int, draw: np.random.Generator) -> Mask:
+    """Draw sets of the size of each bin, each by itself, so many times, (count, bins, pieces)."""
+    ranks = random_ranks(piece_count, count * len(BINS), draw).reshape(count, len(BINS), -1)
+    found: Mask = ranks < np.array(taken(piece_count))[:, None]
+    return found
+
+
+def erased(without: Mask, alone: Mask, ask: Callable[[Mask], Tensor]) -> Erased:
+    """Ask about a document without some sets of pieces, and with others alone.
+
+    Sets are (rankings, bins, pieces); ``ask`` answers, (versions, classes), for versions that keep
+    some pieces.
     """
-    top = ranks[:, None, :] < np.array(taken(ranks.shape[1]))[:, None]  # (rankings, bins, pieces)
-    rows = top.reshape(-1, ranks.shape[1])
-    # Of few pieces many bins are the same.
-    distinct, places = np.unique(np.concatenate([~rows, rows]), axis=0, return_inverse=True)
-    both = likely(distinct)[torch.from_numpy(places.ravel())].view(2, *top.shape[:2], -1)
+    kept = np.concatenate([~without, alone])
+    distinct, places = _distinct(kept.reshape(-1, kept.shape[-1]))
+    both = ask(distinct)[torch.from_numpy(places)].view(2, *without.shape[:2], -1)
     return Erased(both[0], both[1])
+
+
+def _distinct(rows: Mask) -> tuple[Mask, NDArray[np.int64]]:
+    """The rows that differ, and which of them each row is: of few pieces many bins are the same."""
+    count = rows.shape[1]
+    if count >= MANY:
+        return rows, np.arange(len(rows))
+    codes = rows @ (1 << np.arange(count, dtype=np.int64))
+    _, first, places = np.unique(codes, return_index=True, return_inverse=True)
+    return rows[first], places.ravel()
 
 
 def kendall(first: Floats, second: Floats) -> float | None:

@@ -10,17 +10,25 @@ import torch
 from torch import Tensor
 
 from ..records.explanation import Decision, Explanation
-from ..records.receipt import Curve, Measure, Receipt
+from ..records.receipt import NOT_MEASURED, TOO_SHORT, Curve, Judgement, Measure, Receipt
 from .answers import Answers
 from .comprehensiveness import ranked_levels
-from .erasing import Eraser, documents
-from .pieces import RANDOM_RANKINGS, Pieces
-from .rankings import BINS, Erased, Floats, taken
-from .verdicts import Gains, margin, rivals, verdict
+from .erasing import Eraser, Places, erasers
+from .gradients import log_odds_of
+from .rankings import BINS, Erased, Floats, erased, random_sets, ranks_of, taken, tops
+from .verdicts import SetTest, together
 
-__all__ = ["Inquiry", "inquiries", "with_receipts"]
+__all__ = ["RANDOM_DRAWS", "Inquiry", "Pieces", "inquiries", "with_receipts"]
 
 SEED = 0
+RANDOM_DRAWS = range(8, 25)
+"""How many random sets as large as each bin are taken away, and as many others left alone.
+
+The most for a short text, where they cost little and each tells less.
+"""
+DRAWN_WORDS = 1600  # how many words the documents of all draws have, where that is possible
+WORDS_LEFT_OUT = 500
+"""Of a longer document so many words, drawn at random, are left out one by one."""
 
 
 def with_receipts(
@@ -42,11 +50,16 @@ def with_receipts(
 
 
 def inquiries(answers: Answers, policy: str = "delete", seed: int = SEED) -> list[Inquiry]:
-    """Open an inquiry into each document; nothing is asked yet."""
+    """Open an inquiry into each document; no version is asked about yet."""
     return [
-        Inquiry(answers, Eraser(answers.model, ids, policy), policy=policy, seed=seed)
-        for ids in documents(answers.batch)
+        Inquiry(answers, eraser, place=place, policy=policy, seed=seed)
+        for place, eraser in enumerate(erasers(answers.model, answers.batch, policy))
     ]
+
+
+def draws(word_count: int) -> int:
+    """How many sets of each size are drawn for a document of so many words."""
+    return min(max(DRAWN_WORDS // max(word_count, 1), RANDOM_DRAWS[0]), RANDOM_DRAWS[-1])
 
 
 class Inquiry:
@@ -55,28 +68,30 @@ class Inquiry:
     ``whole`` holds the probabilities of the document as it is, (1, classes).
     """
 
-    def __init__(self, answers: Answers, eraser: Eraser, *, policy: str, seed: int) -> None:
+    def __init__(
+        self, answers: Answers, eraser: Eraser, *, place: int, policy: str, seed: int
+    ) -> None:
         self._answers, self.eraser, self._policy, self._seed = answers, eraser, policy, seed
-        self.whole = answers.likely(eraser.whole())  # (1, classes)
+        self.whole = answers.probabilities[place : place + 1]
         self._pieces: dict[str, Pieces] = {}
 
     def receipt(self, decision: Decision) -> Receipt:
-        """Measure the ranking of the words and of the sentences behind a decision."""
+        """Measure the scores of the words and of the sentences behind a decision."""
         number = self._answers.classes.index(decision.label)
         findings = [
             self._finding(self.pieces(level), np.array(weights.amounts), number)
             for level, weights in ranked_levels(decision).items()
         ]
-        gains = [finding.gains for finding in findings]
+        judgements = tuple(finding.judgement for finding in findings)
         return Receipt(
-            verdict=verdict(gains),
+            verdict=together(judgements),
             measures=tuple(measure for finding in findings for measure in finding.measures),
             bins=BINS,
             curves=tuple(finding.curve for finding in findings),
-            random_rankings=RANDOM_RANKINGS,
-            margin=margin(gains),
-            rivals=rivals(gains),
+            random_rankings=draws(self.eraser.word_count),
+            margin=_margin([finding.gains for finding in findings]),
             erasure=self._policy,
+            judgements=judgements or (Judgement("word", NOT_MEASURED),),
         )
 
     def pieces(self, level: str) -> Pieces:
@@ -86,26 +101,20 @@ class Inquiry:
         return self._pieces[level]
 
     def _finding(self, pieces: Pieces, amounts: Floats, number: int) -> _Finding:
-        own, level = pieces.erased_by(amounts), pieces.level
-        both = Erased(
-            torch.cat([own.without, pieces.random.without]),  # (1 + rankings, bins, classes)
-            torch.cat([own.alone, pieces.random.alone]),
-        )
+        both, level = pieces.erased_by(amounts), pieces.level
         start = float(self.whole[0, number])
+        gains = both.gains(number)
         measures = [
             _measure("comprehensiveness", start - _mean_of_bins(both.without, number), level),
             _measure("sufficiency", start - _mean_of_bins(both.alone, number), level),
             _measure("flip", self._flips(both.without, number), level),
         ]
-        agreement = pieces.agreement(amounts, number)
-        if agreement is not None:
-            measures.append(Measure("tau", *agreement, level=level))
-        gains = both.gains(number)
-        return _Finding(
-            measures,
-            _curve(pieces, both, number),
-            Gains(float(gains[0]), gains[1:], pieces.best_gain(number)),
-        )
+        judgement = Judgement(level, TOO_SHORT)
+        if pieces.count > 1:
+            lead = float(gains[0] - gains[1:].mean())
+            judgement = pieces.test(number).judge(level, amounts, lead)
+            measures.append(Measure("agreement", judgement.agreement or 0.0, 0.0, level))
+        return _Finding(measures, _curve(pieces, both, number), gains, judgement)
 
     def _flips(self, without: Tensor, number: int) -> Floats:
         """The smallest bin without which the decision is another, 1 if none is, (rankings,)."""
@@ -115,13 +124,90 @@ class Inquiry:
         return torch.where(same.view(without.shape[:2]), 1.0, bins).min(1).values.numpy()
 
 
+class Pieces:
+    """The words or the sentences of one document, erased at random: what all explanations share."""
+
+    def __init__(self, level: str, answers: Answers, eraser: Eraser, seed: int) -> None:
+        self.level = level
+        self.count = eraser.word_count if level == "word" else eraser.sentence_count
+        self._seed, self._answers, self._eraser = seed, answers, eraser
+        draw = np.random.default_rng([seed, level == "word"])
+        count = draws(eraser.word_count)
+        self._without = random_sets(self.count, count, draw)  # (draws, bins, pieces)
+        self._alone = random_sets(self.count, count, draw)
+        self._places_drawn = draw.permutation(self.count)
+        self._random: Erased | None = None  # logits
+        self._tests: dict[int, SetTest] = {}
+        self._left_out: tuple[Places, Tensor] | None = None
+
+    def erased_by(self, amounts: Floats) -> Erased:
+        """Take pieces away by their amounts, the largest first, and at random.
+
+        Returns probabilities; the first row is that of the amounts.
+        """
+        draw = np.random.default_rng([self._seed, self.count])
+        top, ask = tops(ranks_of(amounts, draw)), self._eraser.asking(self.level)
+        if self._random is None:
+            without, alone = (np.concatenate([top, s]) for s in (self._without, self._alone))
+            both = erased(without, alone, ask)
+            self._random = Erased(both.without[1:], both.alone[1:])
+        else:
+            own, others = erased(top, top, ask), self._random
+            both = Erased(
+                torch.cat([own.without, others.without]), torch.cat([own.alone, others.alone])
+            )
+        return both.through(self._answers.likely)
+
+    def test(self, number: int) -> SetTest:
+        """What a class lost without each random set, after ``erased_by`` has asked for them."""
+        if number not in self._tests:
+            assert self._random is not None, "random sets are asked about with the first others"
+            logits = torch.cat([self._random.without, self._random.alone]).flatten(0, 1)
+            left = log_odds_of(logits, (number,), self._answers)[:, 0].numpy()
+            gone = np.concatenate([self._without, ~self._alone]).reshape(-1, self.count)
+            self._tests[number] = SetTest(gone, -left, self._seed)
+        return self._tests[number]
+
+    @property
+    def places(self) -> Places:
+        """The pieces that are left out one by one: all, or some drawn at random."""
+        return self._one_by_one()[0]
+
+    @property
+    def drops(self) -> Tensor:
+        """The probabilities lost without each piece at ``places``, (places, classes)."""
+        return self._one_by_one()[1]
+
+    def _one_by_one(self) -> tuple[Places, Tensor]:
+        if self._left_out is None:
+            places, eraser = np.arange(self.count), self._eraser
+            if self.count > WORDS_LEFT_OUT:
+                places = np.sort(self._places_drawn[:WORDS_LEFT_OUT])
+            words = self.level == "word"
+            ask = eraser.without_each_word if words else eraser.without_each_sentence
+            likely = self._answers.likely
+            self._left_out = places, likely(eraser.whole()) - likely(ask(places))
+        return self._left_out
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Finding:
     """What was found about the pieces of one level."""
 
     measures: list[Measure]
     curve: Curve
-    gains: Gains
+    gains: Floats  # of the explanation, then of the random rankings
+    judgement: Judgement
+
+
+def _margin(gains: Sequence[Floats]) -> float:
+    """By how many standard deviations the random gains are exceeded; 0 for a tie."""
+    if not gains:
+        return 0.0
+    mean = np.mean(gains, axis=0)
+    spread = float(mean[1:].std(ddof=1))
+    # Differences below the rounding of a model's single precision are none.
+    return float(mean[0] - mean[1:].mean()) / spread if spread > 1e-7 else 0.0
 
 
 def _mean_of_bins(likely: Tensor, number: int) -> Floats:

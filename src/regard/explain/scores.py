@@ -14,15 +14,24 @@ __all__ = ["levels", "levels_of_batch"]
 
 
 def levels(
-    text: Tokens, words: Sequence[float], sentences: Sequence[float] | None = None, *, unit: str
+    text: Tokens,
+    words: Sequence[float],
+    sentences: Sequence[float] | None = None,
+    *,
+    unit: str,
+    measured: tuple[int | None, int | None] = (None, None),
 ) -> tuple[Weights, ...]:
-    """Weigh a text's words and sentences by scores; that of a sentence is by default the sum."""
+    """Weigh a text's words and sentences by scores; that of a sentence is by default the sum.
+
+    ``measured`` says how many scores of either are no estimates, where some are.
+    """
     spans = text.sentence_spans()
     word_spans = [(start, end) for start, end in text.spans.tolist()]
-    by_word = Weights.from_scores("word", word_spans, words, unit=unit)
+    by_word = Weights.from_scores("word", word_spans, words, unit=unit, measured=measured[0])
     if sentences is None:
         return by_word, summed_by(by_word, spans)
-    return by_word, Weights.from_scores("sentence", spans, sentences, unit=unit)
+    by_sentence = Weights.from_scores("sentence", spans, sentences, unit=unit, measured=measured[1])
+    return by_word, by_sentence
 
 
 def levels_of_batch(

@@ -36,14 +36,22 @@ class Weights:
     hops: tuple[tuple[float, ...], ...] = ()
     scores: tuple[float, ...] | None = None  # None: the method knows no sign
     unit: str = ""  # of the scores: "probability", "log-odds"
+    measured: int | None = None  # how many scores were measured, the rest estimated; None: all
 
     @classmethod
     def from_scores(
-        cls, name: str, pieces: Sequence[Span], scores: Sequence[float], *, unit: str
+        cls,
+        name: str,
+        pieces: Sequence[Span],
+        scores: Sequence[float],
+        *,
+        unit: str,
+        measured: int | None = None,
     ) -> Weights:
         """The weights that signed scores stand for; all are zero where every score is."""
         found = tuple(scores)
-        return cls(name, tuple(pieces), _shares(tuple(map(abs, found))), scores=found, unit=unit)
+        shares = _shares(tuple(map(abs, found)))
+        return cls(name, tuple(pieces), shares, scores=found, unit=unit, measured=measured)
 
     def __post_init__(self) -> None:
         for values in (self.values, *self.hops, *([] if self.scores is None else [self.scores])):

@@ -6,7 +6,14 @@ import pytest
 
 from regard.records.explanation import Decision
 from regard.records.weights import Weights
-from regard.views.explanation.words import groups, heavy_words, is_right, opposing_words, spread
+from regard.views.explanation.words import (
+    groups,
+    heavy_words,
+    is_right,
+    notes,
+    opposing_words,
+    spread,
+)
 
 
 def test_a_word_is_listed_once_where_it_counts_most(explain):
@@ -66,3 +73,12 @@ def test_decisions_are_grouped_by_their_weights(explain):
 def test_an_answer_is_right_only_where_that_can_be_said(explain, truth, label, expected):
     made = replace(explain("One."), true_labels=truth)
     assert is_right(made, replace(made.decisions[0], label=label)) is expected
+
+
+def test_what_was_only_estimated_is_said(explain):
+    made = explain("A dull end. I left.")
+    words, sentences = made.decisions[0].weights
+    decision = replace(made.decisions[0], weights=(replace(words, measured=1200), sentences))
+    (said,) = [line for line in notes(made, decision) if "estimated" in line]
+    assert "the 1,200 that seemed to count most were taken away one by one" in said
+    assert not any("estimated" in line for line in notes(made, made.decisions[0]))

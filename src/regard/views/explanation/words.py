@@ -122,6 +122,12 @@ def notes(explanation: Explanation, decision: Decision) -> list[str]:
     hops = max((len(weights.hops) for weights in decision.weights), default=0)
     if hops:
         found.append(f"Each weight is the mean of {hops} hops or directions.")
+    for weights in decision.weights:
+        if weights.measured is not None:
+            found.append(
+                f"Of {len(weights):,} {weights.name}s, the {weights.measured:,} that seemed to "
+                "count most were taken away one by one; the others are estimated from slopes."
+            )
     if explanation.unread:
         cut = sum(end - start for start, end in explanation.unread)
         share = max(1, round(100 * cut / max(1, len(explanation.source))))
