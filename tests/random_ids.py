@@ -1,12 +1,13 @@
 """Documents of random ids for tests of networks, and small settings of every model."""
 
+import dataclasses
 import itertools
 
 import numpy as np
 import torch
 
 from regard.data.batch import Batch
-from regard.models import CAHANConfig, FlatConfig, HANConfig
+from regard.models import MODELS, CAHANConfig, FlatConfig, HANConfig
 from regard.ragged import Ragged
 
 VOCAB_SIZE = 30
@@ -15,8 +16,14 @@ SIZES = {"embedding_size": 8, "hidden_size": 5, "attention_size": 6}
 NO_DROPOUT = {"word_dropout": 0.0, "vector_dropout": 0.0, "state_dropout": 0.0}
 SMALL = SIZES | NO_DROPOUT
 
-SETTINGS = {
-    "han": HANConfig(**SMALL),
+
+def small(kind):
+    """Small settings of a model, as far as it has them."""
+    known = {field.name for field in dataclasses.fields(kind)}
+    return kind(**{name: value for name, value in SMALL.items() if name in known})
+
+
+SETTINGS = {name: small(kind) for name, kind in MODELS.items()} | {
     "han-flow": HANConfig(**SMALL, reading="flow", cell="lstm"),
     "han-glass-box": HANConfig(**SMALL, encoder="none"),
     "han-mean": HANConfig(**SMALL, pooling="mean", cell="rnn", sentence_hidden_size=3),
@@ -24,16 +31,15 @@ SETTINGS = {
     "han-last": HANConfig(**SMALL, pooling="last", layers=2),
     "han-structured": HANConfig(**SMALL, pooling="structured", hops=3),
     "han-additive": HANConfig(**SMALL, score="additive"),
-    "flat": FlatConfig(**SMALL, cell="lstm"),
+    "flat-lstm": FlatConfig(**SMALL, cell="lstm"),
     "flat-structured": FlatConfig(**SMALL, pooling="structured", hops=2, score="general"),
     "flat-glass-box": FlatConfig(**SMALL, encoder="none", score="dot"),
     "flat-max": FlatConfig(**SMALL, pooling="max"),
-    "cahan": CAHANConfig(**SMALL),
     "cahan-one-way-sum": CAHANConfig(**SMALL, context="sum", context_directions=1),
     "cahan-gated": CAHANConfig(**SMALL, gated=True, pooling="structured"),
     "cahan-flow": CAHANConfig(**SMALL, reading="flow", cell="rnn"),
 }
-"""Small settings of every model, enough of them to run every part."""
+"""Small settings of every model of the table, and enough others to run every part."""
 
 
 def batch_of(documents, labels=None):

@@ -25,7 +25,7 @@ __all__ = ["Flat", "FlatConfig"]
 @dataclass(frozen=True)
 @checked_settings
 class FlatConfig(ReaderConfig):
-    """Reads a document as one row of words."""
+    """One encoder and one pooling over all words of a document, whatever its sentences."""
 
     name: ClassVar[str] = "flat"
 

@@ -28,7 +28,7 @@ __all__ = ["HAN", "HANConfig"]
 @dataclass(frozen=True)
 @checked_settings
 class HANConfig(ReaderConfig):
-    """Reads each sentence by itself, or with ``reading="flow"`` on from the one before.
+    """Hierarchical Attention Network: words make sentences, sentences make the document.
 
     In the paper what is added up are states that know the neighbouring sentences (``weighing=
     "states"``), so a weight may be spent on a sentence that stands beside what decided. Here it

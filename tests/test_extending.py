@@ -1,0 +1,116 @@
+"""A newcomer's day: each kind of part is added here with one registration, and is then everywhere.
+
+Nothing else is touched: the contract tests take the newcomer, docs list it, commands know it.
+"""
+
+import inspect
+import runpy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+import torch
+from torch import nn
+
+from contracts import test_models, test_poolings, test_scores
+from random_ids import small
+from regard.models import MODELS
+from regard.models.base import Attention, Model, Output, check_imposed
+from regard.models.words import WordEmbedding
+from regard.nn.attention import SCORES, ProductScore
+from regard.nn.pooling import POOLINGS, MeanPooling, Pooled, Pooling
+from regard.nn.rows import row_weighted_sum
+from reviews import reviews, tiny
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+class LoudScore(ProductScore):
+    """query · 3 key, a newcomer's score."""
+
+    same_size = True
+
+    def prepare(self, keys):
+        return keys.with_values(3 * keys.values)
+
+
+class FirstPooling(Pooling):
+    """The first item of each row, a newcomer's pooling."""
+
+    def forward(self, items, weights=None):
+        if weights is None:
+            places = torch.arange(len(items.values))
+            weights = (places == items.offsets[items.row_ids]).to(items.values.dtype)
+        return Pooled(row_weighted_sum(items, weights), items.with_values(weights))
+
+
+@dataclass(frozen=True)
+class BagConfig:
+    """The mean of all words, a newcomer's model."""
+
+    name: ClassVar[str] = "bag"
+    embedding_size: int = 20
+
+    def build(self, *, vocab_size, label_count):
+        return Bag(self, vocab_size, label_count)
+
+
+class Bag(Model):
+    """Knows neither sentences nor order."""
+
+    def __init__(self, config, vocab_size, label_count):
+        super().__init__()
+        self.embedding = WordEmbedding(vocab_size, config.embedding_size)
+        self.pooling = MeanPooling(config.embedding_size, None)
+        self.classify = nn.Linear(config.embedding_size, label_count)
+
+    def from_vectors(self, words, batch, impose=None):
+        check_imposed(impose or {}, {"word": len(words.values)})
+        rows = batch.by_document.with_values(words.values)
+        pooled = self.pooling(rows, (impose or {}).get("word"))
+        layer = Attention("word", by="document", over="token", weights=pooled.weights)
+        return Output(self.classify(pooled.vectors), (layer,))
+
+
+def keeps(contract, newcomer):
+    """Run every test of a contract on a newcomer."""
+    tests = inspect.getmembers(contract, lambda member: inspect.isfunction(member))
+    names = [name for name, _ in tests if name.startswith("test_")]
+    for name in names:
+        getattr(contract(), name)(newcomer)
+    return len(names)
+
+
+def page(name):
+    """A page of the docs as scripts/tables would write it now."""
+    text = (ROOT / "docs" / name).read_text(encoding="utf-8")
+    return runpy.run_path(str(ROOT / "scripts" / "tables"))["filled"](text)
+
+
+def test_a_score(monkeypatch):
+    monkeypatch.setitem(SCORES, "loud", LoudScore)
+    assert keeps(test_scores.TestEveryScore, LoudScore) > 5
+    assert "| `loud` | query · 3 key, a newcomer's score. |" in page("models.md")
+    fitted = tiny(network__score="loud", training__epochs=1).fit(*reviews(40))
+    assert isinstance(fitted.model_.words.pooling.score, LoudScore)
+
+
+def test_a_pooling(monkeypatch):
+    monkeypatch.setitem(POOLINGS, "first", FirstPooling)
+    assert keeps(test_poolings.TestEveryPooling, FirstPooling) > 5
+    assert "| `first` | The first item of each row, a newcomer's pooling. |" in page("models.md")
+    fitted = tiny(network__pooling="first", training__epochs=1).fit(*reviews(40))
+    assert isinstance(fitted.model_.sentences.pooling, FirstPooling)
+
+
+def test_a_document_model(monkeypatch):
+    monkeypatch.setitem(MODELS, "bag", BagConfig)
+    assert keeps(test_models.TestEveryModel, small(BagConfig)) > 15
+    assert "| `bag` | The mean of all words, a newcomer's model. |" in page("models.md")
+
+
+@pytest.mark.parametrize("name", ["models.md", "explanations.md", "data.md"])
+def test_the_tables_of_the_docs_are_what_the_code_has(name):
+    """Run scripts/tables after a change of a table."""
+    assert page(name) == (ROOT / "docs" / name).read_text(encoding="utf-8")
