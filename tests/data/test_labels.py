@@ -40,3 +40,25 @@ def test_an_unknown_label_is_an_error_with_the_nearest():
         DataError, match="'positiv' is none of the classes; did you mean 'positive'"
     ):
         LabelIndex(("negative", "positive")).encode(["positiv"])
+
+
+@pytest.mark.parametrize("classes", [("p", "p\0"), (-1, 2**63 + 12345), ("a", "b" * 1000)])
+def test_classes_in_an_array_are_those_that_were_given(classes):
+    """An array of texts drops zeros at their ends, one of large numbers makes them floats."""
+    assert LabelIndex(classes).array.tolist() == list(classes)
+    assert LabelIndex(classes).array.nbytes == 16
+
+
+def test_whole_numbers_are_numbers_for_scikit_learn():
+    assert LabelIndex((-3, 2)).array.dtype == np.int64
+    assert LabelIndex(("a", "b")).array.dtype == object
+
+
+def test_a_text_is_no_label():
+    with pytest.raises(DataError, match=r"3,000,000 characters, .* is that the column of labels"):
+        LabelIndex.from_labels(["a", "b" * 3_000_000])
+
+
+def test_no_class_is_there_twice():
+    with pytest.raises(DataError, match="the class '3' is there twice"):
+        LabelIndex((3, "3"))

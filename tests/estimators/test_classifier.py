@@ -35,8 +35,7 @@ def test_it_learns_and_says_how_sure_it_is(fitted):
 
 def test_string_labels_are_the_classes_in_order(fitted):
     assert fitted.classes_.tolist() == ["bad", "good"]
-    assert fitted.classes_.dtype.kind == "U"
-    assert fitted.predict(TEXTS).dtype.kind == "U"
+    assert fitted.classes_.dtype == fitted.predict(TEXTS).dtype == object, "of any length"
 
 
 @pytest.mark.parametrize("wrap", [list, np.array, lambda labels: np.array(labels, dtype=float)])

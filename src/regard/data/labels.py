@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +15,8 @@ from ..text.document import Label
 
 __all__ = ["LabelIndex"]
 
+LONGEST = 1000  # characters of a label
+
 
 @dataclass(frozen=True)
 class LabelIndex:
@@ -21,6 +24,17 @@ class LabelIndex:
 
     classes: tuple[str | int, ...]
     multilabel: bool = False
+
+    def __post_init__(self) -> None:
+        names = [str(label) for label in self.classes]
+        longest = max(names, key=len, default="")
+        if len(longest) > LONGEST:
+            raise DataError(
+                f"a label has {len(longest):,} characters, more than {LONGEST:,}; it begins "
+                f"{longest[:40]!r}: is that the column of labels?"
+            )
+        if len(set(names)) < len(names):
+            raise DataError(f"the class {Counter(names).most_common(1)[0][0]!r} is there twice")
 
     @classmethod
     def from_labels(cls, labels: Iterable[Label]) -> LabelIndex:
@@ -40,6 +54,19 @@ class LabelIndex:
 
     def __len__(self) -> int:
         return len(self.classes)
+
+    @property
+    def array(self) -> NDArray[np.generic]:
+        """The classes as scikit-learn takes them: whole numbers as such, texts as objects.
+
+        An array of texts would make "p" and "p\\0" one, and each as wide as the longest.
+        """
+        whole = all(isinstance(label, int) and -(2**63) <= label < 2**63 for label in self.classes)
+        if whole and self.classes:
+            return np.array(self.classes, dtype=np.int64)
+        objects = np.empty(len(self.classes), dtype=object)
+        objects[:] = self.classes
+        return objects
 
     def number(self, label: str | int) -> int | None:
         """Return the number of a class, if it is one; the text "3" and the number 3 are alike."""

@@ -56,7 +56,7 @@ class LabelForm:
             return np.array([name == "true" for name in labels.classes])
         if self.kind == "indicators":
             return np.array([int(name) for name in labels.classes])
-        return np.array(labels.classes)
+        return labels.array
 
     def write(self, answers: NDArray[np.generic]) -> NDArray[np.generic]:
         """Return answers, which are names or tuples of names, in this form."""
