@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 import numbers
 import types
 import typing
@@ -34,6 +35,7 @@ __all__ = [
 Plain = str | int | float | bool | None
 T = TypeVar("T", bound="DataclassInstance")
 C = TypeVar("C")
+Number = TypeVar("Number", int, float)
 
 
 def checked_settings(kind: type[C]) -> type[C]:
@@ -123,12 +125,20 @@ def _checked(name: str, value: object, hint: object) -> Plain:
             if isinstance(value, str) and value in typing.get_args(kind):
                 return value
         elif kind is int and isinstance(value, numbers.Integral) and not isinstance(value, bool):
-            return int(value)
+            return _bounded(name, int(value))
         elif kind is float and isinstance(value, numbers.Real) and not isinstance(value, bool):
-            return float(value)
+            return float(_bounded(name, int(value) if isinstance(value, int) else float(value)))
         elif kind not in (int, float) and isinstance(kind, type) and isinstance(value, kind):
             return typing.cast(Plain, value)
     raise _refusal(name, value, hint)
+
+
+def _bounded(name: str, value: Number) -> Number:
+    """The number, where it is one that can be counted with."""
+    fits = abs(value) < 2**63 if isinstance(value, int) else math.isfinite(value)
+    if not fits:
+        raise ConfigError(f"{name} is too large, or no number: {value!r}")
+    return value
 
 
 def _parsed(name: str, text: str, hint: object) -> Plain:

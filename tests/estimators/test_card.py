@@ -4,6 +4,7 @@ from regard.estimators.card import card
 
 ABOUT = {
     "format": 1,
+    "task": "classify",
     "version": "0.1.0",
     "model": "han",
     "classes": ["bad", "good"],

@@ -158,9 +158,9 @@ class TestGenerating:
             ({"method": "bean"}, "did you mean 'beam'"),
             ({"beam": 0}, "beam must be at least 1"),
             ({"longest": 0}, "longest must be at least 1"),
-            ({"length_power": -1.0}, "length_power must be 0 or more"),
-            ({"temperature": 0.0}, "temperature must be positive"),
-            ({"longest_ratio": -1.0}, "longest_ratio must be 0 or more"),
+            ({"length_power": -1.0}, "length_power must be from 0 to 100"),
+            ({"temperature": 0.0}, "temperature must be from 1e-06 to 1e"),
+            ({"longest_ratio": -1.0}, "longest_ratio must be from 0 to 1e"),
         ],
     )
     def test_wrong_settings_are_refused(self, wrong, message):

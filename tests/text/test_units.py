@@ -145,7 +145,7 @@ def test_frequent_words_are_one_subword_and_rare_ones_are_parts():
     ("wrong", "message"),
     [
         ({"kind": "word"}, "did you mean 'words'"),
-        ({"size": 4}, "size must be at least 5"),
+        ({"size": 4}, "size must be from 5 to 1,000,000"),
         ({"min_count": 0}, "min_count must be at least 1"),
     ],
 )

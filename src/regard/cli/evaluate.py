@@ -58,7 +58,7 @@ def evaluate(
     """
     from ..data.columns import Columns
     from ..estimators.classifier import DocumentClassifier
-    from ..estimators.saving import task_of
+    from ..estimators.folder import task_of
     from ..views.report import render
     from ..views.scorecard import summary
 

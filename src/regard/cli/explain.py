@@ -79,7 +79,7 @@ def explain(
     On the terminal, or with --out as a page, a picture or JSON.
     """
     from ..estimators.classifier import DocumentClassifier
-    from ..estimators.saving import task_of
+    from ..estimators.folder import task_of
 
     asked = TextsToExplain(text, data, text_column, encoding, limit)
     if out is not None:

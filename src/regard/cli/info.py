@@ -53,50 +53,29 @@ def _installation() -> dict[str, object]:
 
 
 def _model(folder: Path) -> dict[str, object]:
-    from dataclasses import asdict
+    from ..estimators.folder import task_of
+    from ..estimators.saved import Saved, SavedTranslator
 
-    from ..estimators.folder import read_folder
-    from ..estimators.saving import task_of
-
+    found: dict[str, object]
+    saved: Saved | SavedTranslator
     if task_of(folder) == "translate":
-        return _translator(folder)
-    saved = read_folder(folder)
-    settings = {
-        f"{part}.{name}": value
-        for part, config in (
-            ("network", saved.settings.network),
-            ("training", saved.settings.training),
-            ("text", saved.settings.text),
-        )
-        for name, value in asdict(config).items()
-    }
-    return {
-        "model": saved.settings.network.name,
-        "classes": list(saved.labels.classes),
-        "several_labels": saved.labels.multilabel,
-        **saved.facts,
-        "temperature": saved.temperature,
-        "bytes_on_disk": _bytes(folder),
-        **settings,
-    }
-
-
-def _translator(folder: Path) -> dict[str, object]:
-    from ..estimators.translator_folder import read_translator
-
-    saved = read_translator(folder)
+        saved = SavedTranslator.read(folder)
+        found = {"model": saved.settings.network.name, "task": "translate", **saved.facts}
+    else:
+        saved = Saved.read(folder)
+        found = {
+            "model": saved.settings.network.name,
+            "classes": list(saved.labels.classes),
+            "several_labels": saved.labels.multilabel,
+            **saved.facts,
+            "temperature": saved.temperature,
+        }
     settings = {
         f"{part}.{name}": value
         for part, values in saved.settings.to_dict().items()
         for name, value in values.items()
     }
-    return {
-        "model": saved.settings.network.name,
-        "task": "translate",
-        **saved.facts,
-        "bytes_on_disk": _bytes(folder),
-        **settings,
-    }
+    return {**found, "bytes_on_disk": _bytes(folder), **settings}
 
 
 def _bytes(folder: Path) -> int:

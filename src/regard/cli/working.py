@@ -53,7 +53,7 @@ def work_folder(out: Path, *, resume: bool, quiet: bool) -> Iterator[Path]:
     a checkpoint to go on from. What is foreign is not replaced, what is unfinished is not lost.
     """
     from ..data.locks import hold_lock
-    from ..estimators.saving import require_free
+    from ..estimators.folder import require_free
     from ..scale.distributed import is_first
 
     require_free(out)

@@ -48,11 +48,10 @@ from .estimating import measure_pace
 from .evaluating import evaluate
 from .explains import Explains
 from .fitting import FitData, Run, Watched, classification_loss, fit_model
-from .folder import Saved, Settings, read_folder, write_folder
 from .label_forms import LabelForm
 from .preparing import FitOptions, Holdout, Prepared, Weighted, noting_interrupts, prepare
 from .reading import TextReader
-from .saving import load_weights
+from .saved import Saved, Settings
 from .validation import LabelJudge
 
 __all__ = ["DocumentClassifier"]
@@ -194,7 +193,7 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
     def labels_from(self, likely: NDArray[np.float64]) -> NDArray[np.generic]:
         """Return the labels, by name, that these probabilities, (texts, classes), stand for."""
         self._require_fitted()
-        names = np.array(self.labels_.classes)
+        names = self.labels_.array
         if not self.labels_.multilabel:
             return names[likely.argmax(axis=1)]
         rows = np.empty(len(likely), dtype=object)
@@ -274,13 +273,13 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
             labels=self.labels_,
             temperature=self.temperature_,
             vocab=self.vocab_,
-            weights={name: weight.cpu() for name, weight in self.model_.state_dict().items()},
+            weights=self.model_.state_dict(),
             history=self.history_,
             facts=self.facts_,
             baseline=self.baseline_,
             seen=self.seen_,
         )
-        write_folder(Path(folder), saved)
+        saved.write(Path(folder))
 
     @classmethod
     def load(
@@ -291,7 +290,7 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
         models: Mapping[str, type[ModelConfig]] | None = None,
     ) -> Self:
         """Read a saved folder; ``models`` names networks from outside the package."""
-        saved = read_folder(Path(folder), models)
+        saved = Saved.read(Path(folder), models)
         used = saved.settings
         self = cls(
             used.network,
@@ -300,9 +299,9 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
             validation=used.validation,
             device=device,
         )
-        form = LabelForm.from_facts(saved.facts)
-        self._adopt(saved.labels, saved.vocab, choose_device(device), form)
-        load_weights(self.model_, saved.weights, folder, fits="config.json")
+        self._adopt(saved.labels, saved.vocab, choose_device(device), saved.label_form)
+        self.model_.load_state_dict(dict(saved.weights))
+        self.model_.eval()
         self.history_, self.temperature_ = saved.history, saved.temperature
         self.baseline_, self.seen_ = saved.baseline, saved.seen
         self.facts_ = saved.facts

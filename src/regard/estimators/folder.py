@@ -1,154 +1,362 @@
-"""The saved folder: what is in it, how it is written, and what is said when it is broken.
+"""The saved folder: named parts, with one writer and one reader for every kind of model.
 
     model/
-      config.json          settings, classes, scores: everything but words and numbers
-      vocab.txt            one word a line; the line's number is its id
+      config.json          what it is: settings, facts, history, and the digests of all files
       weights.safetensors  the network
-      card.md              what it was trained on, how it scored, how to load it
-      baseline.*           TF-IDF with logistic regression, to compare with (optional)
-      seen.safetensors     a fingerprint of each training text, to know it again (optional)
+      vocab.txt, ...       further parts, as the kind of model has them
+      card.md              for people: what it was trained on, how it scored, how to load it
 
-A folder is written under a temporary name and renamed, so that there is a whole one or none.
+It is written whole or not at all. ``config.json`` keeps the SHA-256 of every file and of itself,
+so a changed bit is found before anything is read; ``card.md`` alone may be edited. Folders of
+format 1 have no digests, and are read without.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
-import numpy as np
-from numpy.typing import NDArray
-from safetensors.numpy import load_file as load_arrays
-from safetensors.numpy import save_file as save_arrays
+import torch
+from safetensors import safe_open
 from safetensors.torch import load_file, save_file
-from torch import Tensor
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
-from .. import __version__, config
-from ..config import Plain
-from ..data.labels import LabelIndex
-from ..errors import ModelError, suggestion
-from ..models import MODELS
-from ..models.base import ModelConfig
+from .. import __version__
+from ..config import Plain, from_dict
+from ..errors import ConfigError, DataError, ModelError, RegardError
+from ..records.encoding import Json
 from ..records.history import History
-from ..tasks.baselines import TfidfBaseline
-from ..text.tokenize import TextConfig
-from ..text.vocab import Vocab
-from ..training.config import TrainingConfig
 from .card import card
-from .saving import FORMAT, read_config, reading, replace_folder, require_task
+from .exchange import recover_folder, replace_folder, require_place
 
-__all__ = ["Saved", "Settings", "read_folder", "write_folder"]
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
-_SEEN = "seen.safetensors"
+__all__ = [
+    "FORMAT",
+    "SavedFolder",
+    "is_model",
+    "open_folder",
+    "require_free",
+    "seal",
+    "task_of",
+    "write_folder",
+    "write_weights",
+]
 
+FORMAT = 2
+CONFIG, WEIGHTS, CARD = "config.json", "weights.safetensors", "card.md"
+_FIRST_PARTS = {
+    *("vocab.txt", "seen.safetensors", "baseline.safetensors", "baseline.txt"),
+    *("source_units.json", "target_units.json"),
+}
+"""The parts of folders of format 1, which do not list them."""
+_USE = {
+    "classify": "a classifier; use regard predict, or DocumentClassifier.load",
+    "translate": "a translator; use regard translate, or Translator.load",
+}
+_AGAIN = "copy or train it again"
+_LONGEST = 200  # characters of a problem that an error repeats
 
-@dataclass(frozen=True)
-class Settings:
-    """What a classifier was fitted with, whatever its parameters have become since."""
-
-    network: ModelConfig
-    text: TextConfig
-    training: TrainingConfig
-    validation: float = 0.1  # share of the training data
-
-
-@dataclass(frozen=True)
-class Saved:
-    """Everything that makes a fitted classifier again."""
-
-    settings: Settings
-    labels: LabelIndex
-    temperature: float
-    vocab: Vocab
-    weights: Mapping[str, Tensor]
-    history: History | None = None
-    facts: Mapping[str, Plain] = field(default_factory=dict)
-    baseline: TfidfBaseline | None = None
-    seen: NDArray[np.uint64] | None = None  # fingerprints of the training texts
-
-
-def write_folder(folder: Path, saved: Saved) -> None:
-    """Write the folder in one step; a model that is already there is replaced, and nothing else."""
-    replace_folder(folder, lambda fresh: _write_parts(fresh, saved))
+T = TypeVar("T", bound="DataclassInstance")
 
 
-def read_folder(folder: Path, models: Mapping[str, type[ModelConfig]] | None = None) -> Saved:
-    """Read a saved folder; ``models`` adds networks from outside the package, by name."""
-    about = read_config(folder)
-    require_task(folder, about, "classify")
-    known = {**MODELS, **(models or {})}
-    name = str(about.get("model"))
-    if name not in known:
-        raise ModelError(f"{folder} holds a network called {name!r}; {suggestion(name, known)}")
-    with reading(folder):
-        saved = _read_parts(folder, about, known[name])
-    _require_fit(folder, saved)
-    return saved
+def write_folder(
+    folder: Path, about: Mapping[str, object], parts: Mapping[str, Callable[[Path], None]]
+) -> None:
+    """Write what a model is, and each part to the file of its name, in one step.
+
+    A model that is already there is replaced, and nothing else: reports beside it stay.
+    """
+    require_free(folder)
+
+    def write(fresh: Path) -> None:
+        for name, part in parts.items():
+            part(fresh / name)
+        said = {"format": FORMAT, "version": __version__, **about}
+        _write_json(fresh / CONFIG, said)
+        seal(fresh)
+        (fresh / CARD).write_text(card(said), encoding="utf-8", errors="backslashreplace")
+        for path in fresh.iterdir():
+            # The writer of safetensors lets one user alone read its files; others follow the umask.
+            path.chmod((fresh / CONFIG).stat().st_mode)
+        if folder.exists():
+            _keep_others(folder, fresh)
+
+    replace_folder(folder, write)
 
 
-def _read_parts(folder: Path, about: Mapping[str, object], network: type[ModelConfig]) -> Saved:
-    history = about.get("history")
-    text = config.from_dict(TextConfig, _settings(about, "text"))
-    classes = tuple(cast(list[str | int], about["classes"]))
-    return Saved(
-        settings=Settings(
-            network=config.from_dict(network, _settings(about, "network")),
-            text=text,
-            training=config.from_dict(TrainingConfig, _settings(about, "training")),
-            validation=float(cast(float, about.get("validation", 0.1))),
-        ),
-        labels=LabelIndex(classes, bool(about["multilabel"])),
-        temperature=float(cast(float, about["temperature"])),
-        vocab=Vocab.load(folder / "vocab.txt", lowercase=text.lowercase),
-        weights=load_file(folder / "weights.safetensors"),
-        history=None if history is None else History.from_json(json.dumps(history)),
-        facts=_settings(about, "facts"),
-        baseline=TfidfBaseline.load(folder),
-        seen=load_arrays(folder / _SEEN)["fingerprints"] if (folder / _SEEN).exists() else None,
-    )
+def write_weights(weights: Mapping[str, Tensor]) -> Callable[[Path], None]:
+    """Return the part that holds the weights of a network."""
+    together = {name: tensor.cpu().contiguous() for name, tensor in weights.items()}
+    return lambda path: save_file(together, path)
 
 
-def _require_fit(folder: Path, saved: Saved) -> None:
-    """A vocabulary of another length would give words the vectors of others."""
-    vectors = saved.weights.get("embedding.weight")
-    if vectors is not None and len(vectors) != len(saved.vocab):
-        raise ModelError(
-            f"{folder}/vocab.txt has {len(saved.vocab):,} words, weights.safetensors vectors of "
-            f"{len(vectors):,}; copy or train it again"
+def seal(folder: Path) -> None:
+    """Write the digests of all files of a folder, as they are now, into its ``config.json``."""
+    about = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+    names = sorted(path.name for path in folder.iterdir() if path.is_file())
+    digests = {name: _file_digest(folder / name) for name in names if name not in (CONFIG, CARD)}
+    about["digests"] = digests
+    _write_json(folder / CONFIG, about)
+    digests[CONFIG] = _own_digest(folder)
+    _write_json(folder / CONFIG, about)
+
+
+def is_model(folder: Path) -> bool:
+    """Whether a folder is a saved model, sound or not."""
+    if not (folder / CONFIG).is_file() or not (folder / WEIGHTS).is_file():
+        return False
+    try:
+        about = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return True
+    return isinstance(about, dict) and "format" in about
+
+
+def require_free(folder: Path) -> None:
+    """Raise ``ModelError`` unless there is nothing at ``folder``, or a model to replace."""
+    require_place(folder)
+    if not folder.exists() or is_model(folder):
+        return
+    if not folder.is_dir() or any(folder.iterdir()):
+        raise ModelError(f"{folder} exists and is not a saved model; name another folder")
+
+
+def task_of(folder: Path) -> str:
+    """Return what the model of a saved folder does: "classify" or "translate"."""
+    return _task(_read_config(folder))
+
+
+def open_folder(folder: Path, task: str) -> SavedFolder:
+    """Open a saved folder; one that is missing, foreign, changed or of another task is an error."""
+    about = _read_config(folder)
+    found = _task(about)
+    if found != task:
+        raise ModelError(f"{folder} holds {_USE.get(found, f'a model for the task {found!r}')}")
+    _verify(folder, about)
+    return SavedFolder(folder, about)
+
+
+@dataclass(frozen=True, eq=False)
+class SavedFolder:
+    """A saved folder whose files are as they were written; what they say is not yet believed."""
+
+    path: Path
+    about: Mapping[str, Json]
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Make whatever reading the folder raises one line about it, and leave our own errors."""
+        try:
+            yield
+        except ConfigError as problem:
+            raise ModelError(f"{self.path}/{CONFIG}: {_in_short(problem)}") from problem
+        except DataError as problem:
+            raise ModelError(f"{self.path}: {_in_short(problem)}; {_AGAIN}") from problem
+        except RegardError:
+            raise
+        except Exception as problem:
+            raise self._damaged(problem) from problem
+        except BaseException as problem:
+            # What a library in Rust gives up with is no Exception.
+            if type(problem).__module__ != "pyo3_runtime":
+                raise
+            raise self._damaged(problem) from problem
+
+    def settings(self, name: str, kind: type[T]) -> T:
+        """Read a section of settings."""
+        return from_dict(kind, self.section(name))
+
+    def section(self, name: str) -> Mapping[str, Plain]:
+        """Return a section of plain values."""
+        values = self.value(name)
+        if not isinstance(values, dict):
+            raise self.wrong(name, "an object")
+        for key, value in values.items():
+            if isinstance(value, list | dict):
+                raise self.wrong(f"{name}.{key}", "a plain value")
+        return cast(Mapping[str, Plain], values)
+
+    def number(self, name: str, *, least: float, most: float) -> float:
+        """Return a number that lies within limits."""
+        value = self.value(name)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise self.wrong(name, "a number")
+        if not least <= value <= most:
+            raise self.wrong(name, f"a number from {least:g} to {most:g}")
+        return float(value)
+
+    def flag(self, name: str) -> bool:
+        """Return what is true or false."""
+        value = self.value(name)
+        if not isinstance(value, bool):
+            raise self.wrong(name, "true or false")
+        return value
+
+    def value(self, name: str) -> Json:
+        """Return what ``config.json`` says of something."""
+        if name not in self.about:
+            raise ModelError(f"{self.path}/{CONFIG} has no {name!r}; {_AGAIN}")
+        return self.about[name]
+
+    def history(self) -> History | None:
+        """Return how the training went, where that is known."""
+        told = self.about.get("history")
+        return None if told is None else History.from_json(json.dumps(told))
+
+    def part(self, name: str) -> Path:
+        """Return the file of a part that the model cannot do without."""
+        if not (self.path / name).is_file():
+            raise ModelError(f"{self.path} has no {name}; {_AGAIN}")
+        return self.path / name
+
+    def weights(self, build: Callable[[], nn.Module]) -> Mapping[str, Tensor]:
+        """Read the weights of the network that ``build`` makes.
+
+        Their shapes are compared before anything is made, so that settings that ask for more
+        memory than the file has weights take none.
+        """
+        path = self.part(WEIGHTS)
+        with safe_open(path, "pt") as file:
+            shapes = {name: file.get_slice(name).get_shape() for name in file.keys()}  # noqa: SIM118
+        try:
+            _require_fit(build, shapes)
+        except (RuntimeError, MemoryError) as problem:
+            # What torch says begins with a line about its own doings.
+            reason = _in_short(str(problem).partition(":\n")[2] or problem)
+            raise ModelError(
+                f"{self.path}: {WEIGHTS} does not fit the rest ({reason}); {_AGAIN}"
+            ) from problem
+        weights = load_file(path)
+        for name, weight in weights.items():
+            if not weight.is_floating_point() or not bool(torch.isfinite(weight).all()):
+                raise ModelError(f"{path}: {name} holds what is no number; {_AGAIN}")
+        return weights
+
+    def wrong(self, name: str, expected: str) -> ModelError:
+        """Return the error that something is not what it should be."""
+        found = _in_short(repr(self.about.get(name.partition(".")[0])))
+        return ModelError(
+            f"{self.path}/{CONFIG}: {name} must be {expected}, found {found}; {_AGAIN}"
+        )
+
+    def _damaged(self, problem: BaseException) -> ModelError:
+        what = f"{type(problem).__name__}: {_in_short(problem)}"
+        if "digests" not in self.about:
+            return ModelError(f"{self.path} is damaged ({what}); {_AGAIN}")
+        return ModelError(
+            f"{self.path} cannot be read ({what}) though its files are as they were written: "
+            "another program made them, or this is a mistake of regard"
         )
 
 
-def _write_parts(folder: Path, saved: Saved) -> None:
-    settings = saved.settings
-    about = {
-        "format": FORMAT,
-        "version": __version__,
-        "model": settings.network.name,
-        "classes": list(saved.labels.classes),
-        "multilabel": saved.labels.multilabel,
-        "temperature": saved.temperature,
-        "text": config.to_dict(settings.text),
-        "network": config.to_dict(settings.network),
-        "training": config.to_dict(settings.training),
-        "validation": settings.validation,
-        "facts": dict(saved.facts),
-        "history": None if saved.history is None else json.loads(saved.history.to_json()),
-    }
-    (folder / "config.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
-    saved.vocab.save(folder / "vocab.txt")
-    save_file(
-        {name: tensor.contiguous() for name, tensor in saved.weights.items()},
-        folder / "weights.safetensors",
-    )
-    if saved.baseline is not None:
-        saved.baseline.save(folder)
-    if saved.seen is not None:
-        save_arrays({"fingerprints": saved.seen}, folder / _SEEN)
-    (folder / "card.md").write_text(card(about), encoding="utf-8", errors="backslashreplace")
+def _read_config(folder: Path) -> dict[str, Json]:
+    """Read ``config.json``; a folder that is missing, foreign or too new is an error."""
+    recover_folder(folder)
+    if not folder.is_dir():
+        raise ModelError(
+            f"there is no folder {folder}; train a model with: regard train DATA --out {folder}"
+        )
+    try:
+        about = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ModelError(f"{folder} is not a saved model: it has no {CONFIG}") from None
+    except (OSError, ValueError, RecursionError, MemoryError) as problem:
+        raise ModelError(
+            f"{folder}/{CONFIG} cannot be read ({_in_short(problem)}); {_AGAIN}"
+        ) from problem
+    known = about.get("format") if isinstance(about, dict) else None
+    if not isinstance(known, int) or isinstance(known, bool) or known < 1:
+        raise ModelError(f"{folder}/{CONFIG} was not written by regard: it names no format")
+    if known > FORMAT:
+        raise ModelError(
+            f"{folder} was saved in format {_in_short(known)} by regard "
+            f"{_in_short(about.get('version'))}; this is {__version__}, which reads up to format "
+            f"{FORMAT}: upgrade regard"
+        )
+    return cast(dict[str, Json], about)
 
 
-def _settings(about: Mapping[str, object], part: str) -> Mapping[str, Plain]:
-    return cast(Mapping[str, Plain], about[part])
+def _verify(folder: Path, about: Mapping[str, Json]) -> None:
+    """Raise ``ModelError`` where a file is not as it was written; format 1 cannot tell."""
+    if about["format"] == 1:
+        return
+    digests = about.get("digests")
+    if not isinstance(digests, dict) or digests.get(CONFIG) != _own_digest(folder):
+        raise ModelError(f"{folder}/{CONFIG} is not as it was written; {_AGAIN}")
+    for name, digest in digests.items():
+        # A part that is not there is missed by whoever needs it.
+        if name != CONFIG and (folder / name).is_file() and _file_digest(folder / name) != digest:
+            raise ModelError(f"{folder}/{name} is not as it was written; {_AGAIN}")
+
+
+def _file_digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _own_digest(folder: Path) -> str:
+    """The digest of all that ``config.json`` says, but for this digest itself and the layout."""
+    text = (folder / CONFIG).read_text(encoding="utf-8")
+    # Numbers as they are written: two writings of one number are two contents.
+    about = json.loads(text, parse_float=str, parse_int=str, parse_constant=str)
+    about["digests"].pop(CONFIG, None)
+    return hashlib.sha256(json.dumps(about, sort_keys=True).encode("ascii")).hexdigest()
+
+
+def _write_json(path: Path, about: Mapping[str, object]) -> None:
+    path.write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+
+
+def _keep_others(folder: Path, fresh: Path) -> None:
+    """Give the new folder what else lies in the old one, such as reports."""
+    for path in folder.iterdir():
+        if path.name not in {CONFIG, WEIGHTS, CARD, *_FIRST_PARTS, *_listed(folder)}:
+            copy = shutil.copytree if path.is_dir() else shutil.copy2
+            copy(path, fresh / path.name)
+
+
+def _listed(folder: Path) -> set[str]:
+    try:
+        return set(json.loads((folder / CONFIG).read_text(encoding="utf-8"))["digests"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return set()
+
+
+def _task(about: Mapping[str, Json]) -> str:
+    # The first folders were all classifiers, and did not say so.
+    return _in_short(about.get("task", "classify"))
+
+
+def _require_fit(build: Callable[[], nn.Module], shapes: Mapping[str, Sequence[int]]) -> None:
+    """Raise ``RuntimeError`` unless a network takes weights of these shapes; needs no memory."""
+    with torch.device("meta"), _WithoutDraws():
+        try:
+            model = build()
+        except NotImplementedError:  # a network from outside that looks at the weights it draws
+            return
+        model.load_state_dict({name: torch.empty(tuple(shape)) for name, shape in shapes.items()})
+
+
+class _WithoutDraws(TorchFunctionMode):
+    """Leaves weights undrawn: without memory there are none, and yet torch would take long."""
+
+    def __torch_function__(  # type: ignore[no-untyped-def]
+        self, function, types, arguments=(), named=None
+    ):
+        if function is torch.Tensor.normal_:
+            return arguments[0]
+        return function(*arguments, **(named or {}))
+
+
+def _in_short(problem: object) -> str:
+    text = " ".join(str(problem).split())
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -17,6 +17,9 @@ from ..errors import DataError
 __all__ = ["LabelForm"]
 
 
+MOST_COLUMNS = 1_000_000  # that a saved folder can ask for
+
+
 @dataclass(frozen=True, slots=True)
 class LabelForm:
     """How labels were given to ``fit``, so that ``predict`` gives them back in the same form.
@@ -76,21 +79,33 @@ class LabelForm:
         return {"label_form": self.kind, "label_columns": self.columns}
 
     @classmethod
-    def from_facts(cls, facts: Mapping[str, Plain]) -> Self:
-        """Read what ``facts`` gave."""
-        kind = facts.get("label_form", "names")
-        if kind == "indicators":
-            return cls("indicators", int(str(facts["label_columns"])))
-        return cls("booleans") if kind == "booleans" else cls()
+    def from_facts(cls, facts: Mapping[str, Plain], labels: LabelIndex) -> Self:
+        """Read what ``facts`` gave; a form that the classes do not have is an error."""
+        kind, names = facts.get("label_form", "names"), {str(name) for name in labels.classes}
+        if kind == "names":
+            return cls()
+        if kind == "booleans" and not labels.multilabel and names <= {"false", "true"}:
+            return cls("booleans")
+        columns = facts.get("label_columns")
+        known = isinstance(columns, int) and 0 < columns <= MOST_COLUMNS
+        if kind == "indicators" and labels.multilabel and known:
+            columns = int(str(columns))
+            if names <= set(_column_names(columns)):
+                return cls("indicators", columns)
+        raise DataError(f"the labels cannot have been given as {kind!r}")
 
     def _columns_that_hold(self, matrix: NDArray[np.generic]) -> list[tuple[str, ...]]:
         if not np.isin(matrix, (0, 1)).all():
             raise DataError(
                 f"labels of shape {matrix.shape} must be zeros and ones, a column for each label"
             )
-        width = len(str(max(self.columns - 1, 0)))  # so that names sort as numbers do
-        names = [f"{column:0{width}}" for column in range(self.columns)]
+        names = _column_names(self.columns)
         return [
             tuple(name for name, holds in zip(names, row, strict=True) if holds)
             for row in matrix.tolist()
         ]
+
+
+def _column_names(columns: int) -> list[str]:
+    width = len(str(max(columns - 1, 0)))  # so that names sort as numbers do
+    return [f"{column:0{width}}" for column in range(columns)]

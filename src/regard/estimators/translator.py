@@ -43,13 +43,7 @@ from .pair_preparing import PreparedPairs, prepare_pairs
 from .pair_validation import PairJudge
 from .preparing import FitOptions, Holdout, noting_interrupts
 from .reading import chunks
-from .saving import load_weights
-from .translator_folder import (
-    SavedTranslator,
-    TranslatorSettings,
-    read_translator,
-    write_translator,
-)
+from .saved import SavedTranslator, TranslatorSettings
 from .writing import TextWriter, Wrote
 
 __all__ = ["TRANSLATION_TRAINING", "Translator"]
@@ -250,12 +244,12 @@ class Translator(TextEstimator):
             history=self.history_,
             facts=self.facts_,
         )
-        write_translator(Path(folder), saved)
+        saved.write(Path(folder))
 
     @classmethod
     def load(cls, folder: Path | str, *, device: str = "auto") -> Self:
         """Read a saved folder."""
-        saved = read_translator(Path(folder))
+        saved = SavedTranslator.read(Path(folder))
         used = saved.settings
         self = cls(
             used.network,
@@ -267,7 +261,8 @@ class Translator(TextEstimator):
             device=device,
         )
         self._adopt(saved.source_units, saved.target_units, choose_device(device))
-        load_weights(self.model_, saved.weights, folder, fits="the rest")
+        self.model_.load_state_dict(dict(saved.weights))
+        self.model_.eval()
         self.history_, self.facts_ = saved.history, saved.facts
         return self
 

@@ -47,6 +47,7 @@ class AttentionLSTMConfig:
         for name in ("hidden_size", "attention_size", "layers"):
             value = getattr(self, name)
             require(value >= 1, f"{name} must be at least 1, got {value}")
+        require(self.layers <= 100, f"layers must be from 1 to 100, got {self.layers}")
         require(self.directions in (1, 2), f"directions must be 1 or 2, got {self.directions}")
         require(0 <= self.dropout < 1, f"dropout must be from 0 to below 1, got {self.dropout}")
         require_one_of("attend", self.attend, ("before", "after"))

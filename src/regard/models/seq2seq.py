@@ -61,6 +61,9 @@ class Seq2SeqConfig:
         for name in (*sizes, "repeat_source"):
             value = getattr(self, name)
             require(value >= 1, f"{name} must be at least 1, got {value}")
+        repeats = self.repeat_source
+        require(repeats <= 100, f"repeat_source must be from 1 to 100, got {repeats}")
+        require(self.layers <= 100, f"layers must be from 1 to 100, got {self.layers}")
         require(self.directions in (1, 2), f"directions must be 1 or 2, got {self.directions}")
         require(0 <= self.dropout < 1, f"dropout must be from 0 to below 1, got {self.dropout}")
         require_one_of("cell", self.cell, CELLS)

@@ -47,6 +47,7 @@ class ReaderConfig:
             value = getattr(self, name)
             require(0 <= value < 1, f"{name} must be from 0 to below 1, got {value}")
         require(self.penalty >= 0, f"penalty must not be negative, got {self.penalty}")
+        require(self.layers <= 100, f"layers must be from 1 to 100, got {self.layers}")
         require(self.directions in (1, 2), f"directions must be 1 or 2, got {self.directions}")
         require_one_of("encoder", self.encoder, ENCODERS)
         require_one_of("cell", self.cell, CELLS)

@@ -159,7 +159,7 @@ class TfidfBaseline:
         save_file(arrays, folder / _WEIGHTS_FILE, metadata={"facts": json.dumps(facts)})
 
     @classmethod
-    def load(cls, folder: Path) -> TfidfBaseline | None:
+    def load(cls, folder: Path, *, class_count: int | None = None) -> TfidfBaseline | None:
         """Read what ``save`` wrote; None where the folder holds no baseline."""
         from safetensors import SafetensorError, safe_open
 
@@ -172,9 +172,7 @@ class TfidfBaseline:
             facts = json.loads(facts["facts"]) if "facts" in facts else facts
             text = (folder / _TERMS_FILE).read_bytes().decode()
             terms = tuple(text.split("\n")) if text else ()
-            if len(terms) != len(arrays["idf"]):
-                raise ValueError(f"{len(terms)} terms for {len(arrays['idf'])} weights")
-            return cls(
+            found = cls(
                 terms=terms,
                 idf=arrays["idf"],
                 coefficients=arrays["coefficients"],
@@ -185,11 +183,30 @@ class TfidfBaseline:
                 drawn_from=int(facts["drawn_from"]),
                 name=str(facts.get("name", TFIDF)),
             )
-        except (SafetensorError, OSError, ValueError, KeyError, TypeError) as problem:
+            found._require_shapes(len(found.intercepts) if class_count is None else class_count)
+            return found
+        except (
+            *(SafetensorError, OSError, ValueError, KeyError, TypeError, AttributeError),
+        ) as problem:
             raise ModelError(
                 f"the TF-IDF baseline in {folder} cannot be read ({problem}); "
                 f"delete {_WEIGHTS_FILE} to go without it, or train again"
             ) from problem
+
+    def _require_shapes(self, class_count: int) -> None:
+        """Raise ``ValueError`` unless there is a finite number for each term and class."""
+        shapes = {
+            "idf": (len(self.terms),),
+            "coefficients": (class_count, len(self.terms)),
+            "intercepts": (class_count,),
+            "frequencies": (class_count,),
+        }
+        for name, shape in shapes.items():
+            array = getattr(self, name)
+            if array.shape != shape or array.dtype != np.float32 or not np.isfinite(array).all():
+                raise ValueError(f"{name} should be {shape} numbers, and is {array.shape}")
+        if len(set(self.terms)) < len(self.terms):
+            raise ValueError("a term stands there twice")
 
 
 def _vectorizer(

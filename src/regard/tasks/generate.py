@@ -45,11 +45,14 @@ class GenerationConfig:
         for name in ("beam", "longest"):
             value = getattr(self, name)
             require(value >= 1, f"{name} must be at least 1, got {value}")
-        require(self.length_power >= 0, f"length_power must be 0 or more, got {self.length_power}")
-        require(self.temperature > 0, f"temperature must be positive, got {self.temperature}")
-        require(
-            self.longest_ratio >= 0, f"longest_ratio must be 0 or more, got {self.longest_ratio}"
-        )
+        require(self.beam <= 1000, f"beam must be from 1 to 1000, got {self.beam}")
+        power = self.length_power
+        require(0 <= power <= 100, f"length_power must be from 0 to 100, got {power}")
+        for name, least, most in (("temperature", 1e-6, 1e6), ("longest_ratio", 0, 1e6)):
+            value = getattr(self, name)
+            require(
+                least <= value <= most, f"{name} must be from {least:g} to {most:g}, got {value}"
+            )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

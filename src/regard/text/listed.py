@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..config import to_dict
+from ..errors import DataError
 from .characters import lower_words
 from .tokenize import tokenize
 from .units import END, RESERVED, START, Pieces, UnitsConfig, one_sentence
@@ -38,6 +39,15 @@ class ListedUnits:
         frequent.sort(key=lambda item: item[1], reverse=True)
         room = config.size - len(RESERVED)
         return cls((piece for piece, _ in frequent[:room]), config)
+
+    @classmethod
+    def from_pieces(cls, pieces: object, config: UnitsConfig) -> ListedUnits:
+        """Take the pieces that ``to_dict`` wrote; what cannot be such a list is an error."""
+        if not isinstance(pieces, list) or not all(isinstance(piece, str) for piece in pieces):
+            raise DataError("its pieces are no list of texts")
+        if len(set(pieces)) < len(pieces):
+            raise DataError(f"it holds {Counter(pieces).most_common(1)[0][0]!r} twice")
+        return cls(pieces, config)
 
     def __len__(self) -> int:
         """How many ids there are, the reserved ones counted."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..config import to_dict
-from ..errors import MissingExtra
+from ..errors import DataError, MissingExtra
 from .units import END, RESERVED, START, Pieces, UnitsConfig, one_sentence
 from .vocab import PADDING, UNKNOWN
 
@@ -38,34 +38,25 @@ class SubwordUnits:
     @classmethod
     def from_texts(cls, texts: Iterable[str], config: UnitsConfig) -> SubwordUnits:
         """Learn which parts to merge from the texts; the same texts give the same parts."""
-        _require_library()
-        from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
-
-        tokenizer = Tokenizer(models.BPE(unk_token=_UNKNOWN))
-        if config.lowercase:
-            tokenizer.normalizer = normalizers.Lowercase()
-        tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
-            [pre_tokenizers.Metaspace(_GAP), pre_tokenizers.Punctuation()]
-        )
-        tokenizer.decoder = decoders.Metaspace(_GAP)
-        trainer = trainers.BpeTrainer(
-            vocab_size=config.size - _SHIFT,
-            min_frequency=config.min_count,
-            limit_alphabet=config.size - _SHIFT - 1,
-            # No name of a reserved id is among them: a text may hold it as a word like any other.
-            special_tokens=[_UNKNOWN],
-            show_progress=False,
-        )
-        tokenizer.train_from_iterator(map(_without_surrogates, texts), trainer)
-        return cls(tokenizer, config)
+        return cls(_learn(texts, config), config)
 
     @classmethod
     def from_model(cls, model: object, config: UnitsConfig) -> SubwordUnits:
-        """Take the parts that ``to_dict`` wrote as its model."""
-        _require_library()
+        """Take the parts that ``to_dict`` wrote as its model; anything else is an error.
+
+        The library would believe more: patterns that never end, and parts on which it gives up.
+        """
+        made = json.loads(_learn([], config).to_str())
+        if not isinstance(model, dict) or not isinstance(model.get("model"), dict):
+            raise DataError("it has no parts of words")
+        vocabulary, merges = model["model"].pop("vocab", None), model["model"].pop("merges", None)
+        if not _agree(model, {**made, "model": {**made["model"], "vocab": None, "merges": None}}):
+            raise DataError("its parts of words were not made by regard")
+        _require_parts(vocabulary, merges)
+        made["model"].update(vocab=vocabulary, merges=merges)
         from tokenizers import Tokenizer
 
-        return cls(Tokenizer.from_str(json.dumps(model)), config)
+        return cls(Tokenizer.from_str(json.dumps(made)), config)
 
     def __len__(self) -> int:
         """How many ids there are, the reserved ones counted."""
@@ -91,6 +82,57 @@ class SubwordUnits:
     def to_dict(self) -> Mapping[str, object]:
         """Return what the units are made of, as values that JSON can hold."""
         return {"config": to_dict(self.config), "model": json.loads(self._tokenizer.to_str())}
+
+
+def _learn(texts: Iterable[str], config: UnitsConfig) -> Tokenizer:
+    _require_library()
+    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+
+    tokenizer = Tokenizer(models.BPE(unk_token=_UNKNOWN))
+    if config.lowercase:
+        tokenizer.normalizer = normalizers.Lowercase()
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [pre_tokenizers.Metaspace(_GAP), pre_tokenizers.Punctuation()]
+    )
+    tokenizer.decoder = decoders.Metaspace(_GAP)
+    trainer = trainers.BpeTrainer(
+        vocab_size=config.size - _SHIFT,
+        min_frequency=config.min_count,
+        limit_alphabet=config.size - _SHIFT - 1,
+        # No name of a reserved id is among them: a text may hold it as a word like any other.
+        special_tokens=[_UNKNOWN],
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(map(_without_surrogates, texts), trainer)
+    return tokenizer
+
+
+def _agree(found: object, expected: object) -> bool:
+    """Whether two JSON values say the same wherever both speak; versions add and drop names."""
+    if isinstance(found, dict) and isinstance(expected, dict):
+        return all(_agree(found[name], expected[name]) for name in found.keys() & expected.keys())
+    if isinstance(found, list) and isinstance(expected, list):
+        return len(found) == len(expected) and all(map(_agree, found, expected))
+    return type(found) is type(expected) and found == expected
+
+
+def _require_parts(vocabulary: object, merges: object) -> None:
+    """Raise ``DataError`` unless these are parts with their numbers, and pairs that make parts."""
+    if not isinstance(vocabulary, dict) or vocabulary.get(_UNKNOWN) != 0:
+        raise DataError("its first part of a word is not the unknown one")
+    numbers = list(vocabulary.values())
+    if {type(number) for number in numbers} != {int} or sorted(numbers) != list(
+        range(len(numbers))
+    ):
+        raise DataError("its parts of words are not numbered one by one")
+    if not isinstance(merges, list):
+        raise DataError("it does not say which parts to merge")
+    for merge in merges:
+        pair = merge.split(" ") if isinstance(merge, str) else merge
+        if not isinstance(pair, list) or len(pair) != 2 or {type(part) for part in pair} != {str}:
+            raise DataError("it merges what are no two parts")
+        if any(part not in vocabulary for part in (*pair, "".join(pair))):
+            raise DataError(f"it merges {' and '.join(map(repr, pair))}, which are no parts of it")
 
 
 def _require_library() -> None:

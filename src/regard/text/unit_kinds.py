@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ..config import from_dict
-from ..errors import ConfigError, ModelError
+from ..errors import ConfigError, DataError, ModelError
 from .listed import ListedUnits
 from .subwords import SubwordUnits
 from .units import Units, UnitsConfig
@@ -31,9 +31,11 @@ def load_units(path: Path) -> Units:
     """Read what ``save_units`` wrote."""
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(values, dict) or not isinstance(values.get("config"), dict):
+            raise DataError("it names no settings")
         config = from_dict(UnitsConfig, values["config"])
         if config.kind == "subwords":
-            return SubwordUnits.from_model(values["model"], config)
-        return ListedUnits(values["pieces"], config)
-    except (UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError, ConfigError) as error:
+            return SubwordUnits.from_model(values.get("model"), config)
+        return ListedUnits.from_pieces(values.get("pieces"), config)
+    except (ConfigError, DataError, ValueError, RecursionError) as error:
         raise ModelError(f"{path} holds no pieces of text: {error}") from error

@@ -26,6 +26,9 @@ END = 3
 RESERVED = ("<pad>", "<oov>", "<start>", "<end>")
 """The names of the first ids: padding and unknown as in every vocabulary, then start and end."""
 
+MOST = 1_000_000
+"""How many different pieces there can be; memory for all of them is taken before the first."""
+
 UnitKind = Literal["words", "characters", "subwords"]
 KINDS: tuple[UnitKind, ...] = ("words", "characters", "subwords")
 
@@ -44,7 +47,7 @@ class UnitsConfig:
 
     def __post_init__(self) -> None:
         require_one_of("kind", self.kind, KINDS)
-        require(self.size > len(RESERVED), f"size must be at least 5, got {self.size}")
+        require(5 <= self.size <= MOST, f"size must be from 5 to {MOST:,}, got {self.size}")
         require(self.min_count >= 1, f"min_count must be at least 1, got {self.min_count}")
         require(self.longest >= 1, f"longest must be at least 1, got {self.longest}")
 

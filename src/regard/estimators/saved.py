@@ -1,0 +1,256 @@
+"""What each kind of estimator keeps in its folder, and makes itself of again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.numpy import load_file as load_arrays
+from safetensors.numpy import save_file as save_arrays
+from torch import Tensor
+
+from ..config import Plain, to_dict
+from ..data.labels import LabelIndex
+from ..errors import ModelError, suggestion
+from ..models import MODELS
+from ..models.base import ModelConfig
+from ..models.seq2seq import Seq2SeqConfig
+from ..records.history import History
+from ..tasks.baselines import TfidfBaseline
+from ..tasks.generate import GenerationConfig
+from ..text.tokenize import TextConfig
+from ..text.unit_kinds import load_units, save_units
+from ..text.units import Units, UnitsConfig
+from ..text.vocab import Vocab
+from ..training.config import TrainingConfig
+from ..training.forcing import ForcingConfig
+from .folder import WEIGHTS, SavedFolder, open_folder, write_folder, write_weights
+from .label_forms import LabelForm
+
+__all__ = ["Saved", "SavedTranslator", "Settings", "TranslatorSettings"]
+
+_SEEN = "seen.safetensors"
+_COOLEST, _HOTTEST = 1e-3, 1e3  # far beyond what a temperature is ever fitted to
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a classifier was fitted with, whatever its parameters have become since."""
+
+    network: ModelConfig
+    text: TextConfig
+    training: TrainingConfig
+    validation: float = 0.1  # share of the training data
+
+    def to_dict(self) -> dict[str, dict[str, Plain]]:
+        """Return every part's settings as plain values, by the name of the part."""
+        return {
+            "network": to_dict(self.network),
+            "training": to_dict(self.training),
+            "text": to_dict(self.text),
+        }
+
+
+@dataclass(frozen=True)
+class Saved:
+    """Everything that makes a fitted classifier again."""
+
+    settings: Settings
+    labels: LabelIndex
+    temperature: float
+    vocab: Vocab
+    weights: Mapping[str, Tensor]
+    history: History | None = None
+    facts: Mapping[str, Plain] = field(default_factory=dict)
+    baseline: TfidfBaseline | None = None
+    seen: NDArray[np.uint64] | None = None  # fingerprints of the training texts
+    label_form: LabelForm = field(default_factory=LabelForm)  # kept among the facts
+
+    def write(self, folder: Path) -> None:
+        """Write the folder in one step; a model that is already there is replaced."""
+        about = {
+            "task": "classify",
+            "model": self.settings.network.name,
+            "classes": list(self.labels.classes),
+            "multilabel": self.labels.multilabel,
+            "temperature": self.temperature,
+            **self.settings.to_dict(),
+            "validation": self.settings.validation,
+            "facts": dict(self.facts),
+            "history": _plain(self.history),
+        }
+        parts: dict[str, Callable[[Path], None]] = {
+            "vocab.txt": self.vocab.save,
+            WEIGHTS: write_weights(self.weights),
+        }
+        if self.baseline is not None:
+            baseline = self.baseline
+            parts["baseline.safetensors"] = lambda path: baseline.save(path.parent)
+        if self.seen is not None:
+            parts[_SEEN] = partial(save_arrays, {"fingerprints": self.seen})
+        write_folder(folder, about, parts)
+
+    @classmethod
+    def read(cls, folder: Path, models: Mapping[str, type[ModelConfig]] | None = None) -> Saved:
+        """Read a saved folder; ``models`` adds networks from outside the package, by name."""
+        opened = open_folder(folder, "classify")
+        known = {**MODELS, **(models or {})}
+        name = str(opened.value("model"))
+        if name not in known:
+            raise ModelError(f"{folder} holds a network called {name!r}; {suggestion(name, known)}")
+        with opened.reading():
+            return cls._parts(opened, known[name])
+
+    @classmethod
+    def _parts(cls, opened: SavedFolder, kind: type[ModelConfig]) -> Saved:
+        network = opened.settings("network", kind)
+        text = opened.settings("text", TextConfig)
+        labels = _labels(opened)
+        facts = opened.section("facts")
+        vocab = Vocab.load(opened.part("vocab.txt"), lowercase=text.lowercase)
+        return cls(
+            settings=Settings(
+                network=network,
+                text=text,
+                training=opened.settings("training", TrainingConfig),
+                validation=_validation(opened),
+            ),
+            labels=labels,
+            label_form=LabelForm.from_facts(facts, labels),
+            temperature=opened.number("temperature", least=_COOLEST, most=_HOTTEST),
+            vocab=vocab,
+            weights=opened.weights(
+                lambda: network.build(vocab_size=len(vocab), label_count=len(labels))
+            ),
+            history=opened.history(),
+            facts=facts,
+            baseline=TfidfBaseline.load(opened.path, class_count=len(labels)),
+            seen=_seen(opened),
+        )
+
+
+@dataclass(frozen=True)
+class TranslatorSettings:
+    """What a translator was fitted with, whatever its parameters have become since."""
+
+    network: Seq2SeqConfig
+    training: TrainingConfig
+    units: UnitsConfig
+    forcing: ForcingConfig
+    generation: GenerationConfig
+    validation: float = 0.1  # share of the training data
+
+    def to_dict(self) -> dict[str, dict[str, Plain]]:
+        """Return every part's settings as plain values, by the name of the part."""
+        return {
+            "network": to_dict(self.network),
+            "training": to_dict(self.training),
+            "units": to_dict(self.units),
+            "forcing": to_dict(self.forcing),
+            "generation": to_dict(self.generation),
+        }
+
+
+@dataclass(frozen=True)
+class SavedTranslator:
+    """Everything that makes a fitted translator again."""
+
+    settings: TranslatorSettings
+    source_units: Units
+    target_units: Units
+    weights: Mapping[str, Tensor]
+    history: History | None = None
+    facts: Mapping[str, Plain] = field(default_factory=dict)
+
+    def write(self, folder: Path) -> None:
+        """Write the folder in one step; a model that is already there is replaced."""
+        about = {
+            "task": "translate",
+            "model": self.settings.network.name,
+            **self.settings.to_dict(),
+            "validation": self.settings.validation,
+            "facts": dict(self.facts),
+            "history": _plain(self.history),
+        }
+        parts: dict[str, Callable[[Path], None]] = {
+            "source_units.json": partial(save_units, self.source_units),
+            "target_units.json": partial(save_units, self.target_units),
+            WEIGHTS: write_weights(self.weights),
+        }
+        write_folder(folder, about, parts)
+
+    @classmethod
+    def read(cls, folder: Path) -> SavedTranslator:
+        """Read a saved folder; one that is damaged, or no translator's, is an error."""
+        opened = open_folder(folder, "translate")
+        with opened.reading():
+            return cls._parts(opened)
+
+    @classmethod
+    def _parts(cls, opened: SavedFolder) -> SavedTranslator:
+        network = opened.settings("network", Seq2SeqConfig)
+        units = opened.settings("units", UnitsConfig)
+        sources = _units(opened, "source_units.json", units)
+        targets = _units(opened, "target_units.json", units)
+        return cls(
+            settings=TranslatorSettings(
+                network=network,
+                training=opened.settings("training", TrainingConfig),
+                units=units,
+                forcing=opened.settings("forcing", ForcingConfig),
+                generation=opened.settings("generation", GenerationConfig),
+                validation=_validation(opened),
+            ),
+            source_units=sources,
+            target_units=targets,
+            weights=opened.weights(
+                lambda: network.build(source_size=len(sources), target_size=len(targets))
+            ),
+            history=opened.history(),
+            facts=opened.section("facts"),
+        )
+
+
+def _plain(history: History | None) -> object:
+    return None if history is None else json.loads(history.to_json())
+
+
+def _labels(opened: SavedFolder) -> LabelIndex:
+    classes = opened.value("classes")
+    if not isinstance(classes, list) or not classes:
+        raise opened.wrong("classes", "a list of classes")
+    for label in classes:
+        if isinstance(label, bool) or not isinstance(label, str | int):
+            raise opened.wrong("classes", "a list of texts or of whole numbers")
+    names = tuple(label for label in classes if isinstance(label, str | int))
+    return LabelIndex(names, opened.flag("multilabel"))
+
+
+def _units(opened: SavedFolder, name: str, config: UnitsConfig) -> Units:
+    units = load_units(opened.part(name))
+    if units.config != config:
+        raise ModelError(
+            f"{opened.path}/{name} holds pieces made with other settings than config.json says; "
+            "copy or train it again"
+        )
+    return units
+
+
+def _validation(opened: SavedFolder) -> float:
+    # The first folders did not say how much was held out.
+    return opened.number("validation", least=0, most=1) if "validation" in opened.about else 0.1
+
+
+def _seen(opened: SavedFolder) -> NDArray[np.uint64] | None:
+    path = opened.path / _SEEN
+    if not path.exists():
+        return None
+    seen = load_arrays(path)["fingerprints"]
+    if seen.dtype != np.uint64 or seen.ndim != 1:
+        raise ModelError(f"{path} holds no fingerprints of texts; delete it to go without them")
+    return seen
