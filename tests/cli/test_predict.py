@@ -51,7 +51,7 @@ def test_csv_can_be_evaluated_again(shell, project, tmp_path):
         found = list(csv.DictReader(file))
     given = rows(30, seed=1)
     assert list(found[0]) == [
-        *("id", "stars", "author", "day", "review"),
+        *("id", "review", "stars", "author", "day"),
         *("predicted", "probability", "probabilities"),
     ]
     assert [row["id"] for row in found] == [row["id"] for row in given]
@@ -245,3 +245,22 @@ def test_a_pipe_is_not_gone_on_with(shell, project, tmp_path):
     os.mkfifo(tmp_path / "pipe.jsonl")
     command = ["predict", project.model, tmp_path / "pipe.jsonl", "--out", tmp_path / "out.jsonl"]
     assert "pipe.jsonl can be read only once" in shell(*command, "--resume").error
+
+
+def test_csv_comes_back_as_it_was_written(shell, project, tmp_path):
+    """As Excel in most of Europe writes it, the answers behind the columns that were there."""
+    given = "id;review;note\r\n1;good, fine;=1+1\r\n2;bad;schön\r\n"
+    path, out = tmp_path / "in.csv", tmp_path / "out.csv"
+    path.write_text(given, encoding="utf-8-sig", newline="")
+    arguments = ("predict", project.model, path, "--text-column", "review", "--out", out, "-q")
+    assert shell(*arguments).code == 0
+    written = out.read_bytes().decode("utf-8").split("\r\n")
+    assert written[0] == "\ufeffid;review;note;predicted;probability;probabilities"
+    assert written[1].startswith("1;good, fine;=1+1;") and written[2].startswith("2;bad;schön;")
+    assert shell(*arguments, "--protect-formulas").code == 0
+    assert "1;good, fine;'=1+1;" in out.read_text(encoding="utf-8")
+
+
+def test_formulas_are_a_matter_of_csv(shell, project, tmp_path):
+    ran = shell("predict", project.model, project.new, "--protect-formulas")
+    assert ran.error == "--protect-formulas is for .csv and .tsv, not for -"

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from regard.data.columns import Columns, Ignored, Row
 from regard.data.delimited import delimited_rows
+from regard.data.dialects import Dialect
 from regard.errors import DataError
 from regard.records.reading import BadRow
 
@@ -25,7 +26,8 @@ class Given:
 
 
 def rows(content, name="reviews.csv", **columns):
-    return list(delimited_rows(Given(content, name), Columns(**columns)))
+    found = delimited_rows(Given(content, name), Columns(**columns))
+    return [row for row in found if not isinstance(row, Dialect)]
 
 
 def values(content, **columns):

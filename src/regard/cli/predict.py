@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,6 +18,8 @@ from .output import require_output
 from .progress import counted, say
 
 if TYPE_CHECKING:
+    from ..data.dialects import Dialect
+    from ..data.readers import Reader
     from ..data.writers import Cell, Row
     from ..estimators.classifier import DocumentClassifier
     from ..records.explanation import Piece
@@ -47,6 +49,13 @@ def predict(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with an output that a killed run has left.")
     ] = False,
+    protect_formulas: Annotated[
+        bool,
+        typer.Option(
+            "--protect-formulas",
+            help="Put ' before cells of .csv and .tsv that a spreadsheet would compute.",
+        ),
+    ] = False,
     encoding: Encoding = None,
     on_bad_row: OnBadRow = "stop",
     device: Device = "auto",
@@ -54,7 +63,8 @@ def predict(
 ) -> None:
     """Label new documents.
 
-    Ids and other columns are carried through, in the same order.
+    Ids and other columns are carried through, in the same order, and CSV comes back as it was
+    written: separator, quotes, line ends, encoding.
     """
     from ..data.columns import Columns
     from ..data.row_formats import ROW_FORMATS
@@ -64,6 +74,8 @@ def predict(
         raise ConfigError("--resume needs files to go on with, not -")
     if resume and Path(data).exists() and not (Path(data).is_file() or Path(data).is_dir()):
         raise ConfigError(f"--resume needs files to go on with; {data} can be read only once")
+    if protect_formulas and Path(out).suffix.lower() not in (".csv", ".tsv"):
+        raise ConfigError(f"--protect-formulas is for .csv and .tsv, not for {out}")
     if out != STANDARD_INPUT:
         require_output(out, tuple(ROW_FORMATS), inputs=(data,))
     columns = Columns(text=text_column, label=None, encoding=encoding)
@@ -75,8 +87,9 @@ def predict(
 
         count = write_rows(counted(job.rows(reader), "predicted", quiet=quiet), out)
     else:
-        task = _task(model, data, f"{text_column=} {abstain_below=} {explain=} {encoding=}")
-        count = _write(job, reader, _Output(out, task, resume, quiet))
+        options = f"{text_column=} {abstain_below=} {explain=} {encoding=} {protect_formulas=}"
+        task = _task(model, data, options)
+        count = _write(job, reader, _Output(out, task, resume, quiet, protect_formulas))
     if not quiet:
         for line in reader.counts.describe():
             say(line)
@@ -91,6 +104,7 @@ class _Output:
     task: dict[str, str]
     resume: bool
     quiet: bool
+    protected: bool
 
 
 def _task(model: Path, data: str, options: str) -> dict[str, str]:
@@ -103,13 +117,16 @@ def _task(model: Path, data: str, options: str) -> dict[str, str]:
     return task | {"options": options}
 
 
-def _write(job: _Answering, documents: Iterable[Document], out: _Output) -> int:
+def _write(job: _Answering, documents: Reader, out: _Output) -> int:
     """Read, predict and write at the same time; return how many rows the file has."""
     from ..data.ahead import Behind
     from ..data.writers import RowWriter
     from ..estimators.reading import chunks
 
-    with RowWriter(out.path, task=out.task, resume=out.resume) as writer:
+    def dialect() -> Dialect:
+        return replace(documents.dialect, protects=out.protected)
+
+    with RowWriter(out.path, task=out.task, resume=out.resume, dialect=dialect) as writer:
         if writer.rows:
             say(f"{writer.rows:,} rows are there already, going on", quiet=out.quiet)
         rows = counted(job.rows(documents, skip=writer.rows), "predicted", quiet=out.quiet)
@@ -140,7 +157,7 @@ class _Answering:
         for chunk in read if self.waits else ahead(read):
             answers = self._answers([document.text for document in chunk])
             for document, answer in zip(chunk, answers, strict=True):
-                given = {**document.fields, self.text_column: document.text}
+                given = document.row(self.text_column)
                 _require_new(answer, given)
                 yield {**given, **answer}
 

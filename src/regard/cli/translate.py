@@ -154,7 +154,7 @@ class _Writing:
 
     def _rows(self, documents: Iterable[Document]) -> Iterator[Row]:
         for document, found in self._translated(documents):
-            given = {**document.fields, self.column: document.text}
+            given = document.row(self.column)
             if "translation" in given:
                 raise DataError("the data have a column 'translation' already; rename it")
             row = {**given, "translation": found[0].text, "score": found[0].score}

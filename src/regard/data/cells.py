@@ -7,6 +7,7 @@ import datetime
 import decimal
 import math
 import operator
+import re
 from collections.abc import Iterable, Mapping
 
 import numpy as np
@@ -14,7 +15,10 @@ import numpy as np
 from ..records.reading import RowFault
 from ..text.document import Label
 
-__all__ = ["RowError", "is_missing", "shown_value", "time_number", "to_label"]
+__all__ = ["RowError", "is_missing", "is_number", "shown_value", "time_number", "to_label"]
+
+
+_NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 class RowError(Exception):
@@ -94,10 +98,15 @@ def _whole(value: object) -> str | int:
 
 
 def is_missing(value: object) -> bool:
-    """Tell whether a cell holds nothing: null, white space, not a number."""
+    """Tell whether a cell holds nothing: null, white space, not a number, a database's ``\\N``."""
     if isinstance(value, str):
-        return not value.strip()
+        return not value.strip() or value == "\\N"
     return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def is_number(text: str) -> bool:
+    """Tell whether a cell's text is a number: whole, with a point or comma, or with an exponent."""
+    return _NUMBER.fullmatch(text) is not None
 
 
 def shown_value(value: object) -> str:

@@ -11,6 +11,7 @@ from ..errors import DataError
 from ..records.reading import BadRow
 from ..text.document import Document
 from .cells import RowError, is_missing, shown_value, time_number, to_label
+from .dialects import Dialect
 from .encodings import require_encoding
 
 __all__ = [
@@ -96,7 +97,7 @@ class Ignored:
     line: int
 
 
-Found = Row | BadRow | Ignored
+Found = Row | BadRow | Ignored | Dialect
 """What a format finds as it walks through a file."""
 
 
@@ -142,11 +143,18 @@ def to_document(values: Mapping[str, object], columns: Columns) -> Document:
         time_number(values[columns.time])
     used = (columns.group, columns.time, columns.target)
     kept = values if columns.carry else [name for name in used if name]
-    return Document(
-        text,
-        label,
-        {name: values[name] for name in kept if name not in (columns.text, columns.label)},
-    )
+    fields = {name: values[name] for name in kept if name not in (columns.text, columns.label)}
+    return Document(text, label, fields, _text_place(values, columns) if columns.carry else None)
+
+
+def _text_place(values: Mapping[str, object], columns: Columns) -> int:
+    """How many of the other columns stand before the text."""
+    place = 0
+    for name in values:
+        if name == columns.text:
+            break
+        place += name != columns.label
+    return place
 
 
 def _wrong_text(value: object, column: str) -> RowError:

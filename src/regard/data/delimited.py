@@ -13,7 +13,9 @@ from dataclasses import dataclass
 
 from ..errors import DataError
 from ..records.reading import BadRow
+from .cells import is_number
 from .columns import Columns, Found, Ignored, Row, require_columns, unique_names
+from .dialects import Dialect, Quoting
 from .lines import LONGEST_ROW, Source
 
 __all__ = ["delimited_rows"]
@@ -22,6 +24,7 @@ DELIMITERS = (",", ";", "\t", "|")
 
 # Possessive, so that a doubled quote is never taken for a closing one on second thoughts.
 _QUOTED = re.compile(r'([^"]*+(?:""[^"]*+)*+)("?)')
+_SPACED = re.compile(r' +"([^"]*+(?:""[^"]*+)*+)" *')
 _SEPARATOR_LINE = re.compile(r"sep=(.)", re.IGNORECASE)
 
 
@@ -39,22 +42,36 @@ class _Record:
     line: int
     fields: list[str]
     bad: BadRow | None
-    quoted: bool  # whether there is a quote in it, so that "" is told from a blank line
+    quoted: int  # how many fields stand in quotes, so that "" is told from a blank line
+    end: str = ""  # of its last line
 
 
 def delimited_rows(lines: Source, columns: Columns) -> Iterator[Found]:
-    """Walk through the rows below the header, which must name the needed columns."""
+    """Walk through the rows below the header, which must name the needed columns.
+
+    How the file is written comes before the first row.
+    """
     feed = _Feed(lines)
-    delimiter = columns.delimiter or _delimiter(feed, lines.name, columns)
+    yield from _blank_lines(feed)
+    said = _said_delimiter(feed)
+    delimiter = columns.delimiter or said or _delimiter(feed, lines.name, columns)
     header = _next_record(feed, delimiter, lines.name)
     if header is None:
         raise DataError(f"{lines.name} is empty; its first line must name the columns")
     if header.bad is not None:
         raise DataError(str(header.bad))
-    written = [name.strip() for name in header.fields]
+    # A mark stands inside of the file where somebody put several together.
+    written = [name.strip().strip("\ufeff") for name in header.fields]
     require_columns(lines.name, [name for name in written if name], columns)
     names = _names(written)
-    while (record := _next_record(feed, delimiter, lines.name)) is not None:
+    record = _next_record(feed, delimiter, lines.name)
+    yield Dialect(
+        delimiter=None if _has_tab_suffix(lines.name) else delimiter,
+        line_end=header.end or Dialect().line_end,
+        quoting=_quoting(header, record),
+        separator_line=said is not None,
+    )
+    while record is not None:
         if record.bad is not None:
             yield record.bad
         elif not any(record.fields) and not (record.quoted and len(names) == 1):
@@ -69,6 +86,7 @@ def delimited_rows(lines: Source, columns: Columns) -> Iterator[Found]:
             )
         else:
             yield Row(record.line, dict(zip(names, record.fields, strict=False)))
+        record = _next_record(feed, delimiter, lines.name)
 
 
 class _Feed:
@@ -89,16 +107,45 @@ class _Feed:
         self._waiting.extendleft(reversed(lines))
 
 
+def _quoting(header: _Record, first: _Record | None) -> Quoting:
+    """Which fields of the header and the first row stand in quotes."""
+    if first is None or first.bad is not None or header.quoted < len(header.fields):
+        return "needed"
+    if first.quoted == len(first.fields):
+        return "all"
+    bare = sum(not field or is_number(field) for field in first.fields)
+    return "texts" if first.quoted + bare == len(first.fields) else "needed"
+
+
+def _has_tab_suffix(file: str) -> bool:
+    return file.lower().removesuffix(".gz").endswith((".tsv", ".tab"))
+
+
+def _blank_lines(feed: _Feed) -> Iterator[Ignored]:
+    """What stands above the header and is nothing."""
+    while (line := feed.take()) is not None:
+        if line.text.strip() or line.problem is not None:
+            feed.put_back([line])
+            return
+        yield Ignored(line.number)
+
+
+def _said_delimiter(feed: _Feed) -> str | None:
+    """What parts the fields in Excel's own word, which is taken away."""
+    first = feed.take()
+    said = _SEPARATOR_LINE.fullmatch(first.text.rstrip("\r\n")) if first else None
+    if first is not None and said is None:
+        feed.put_back([first])
+    return said[1] if said else None
+
+
 def _delimiter(feed: _Feed, file: str, columns: Columns) -> str:
-    """Choose what parts the fields: Excel's own word, the suffix, or what gives the columns."""
+    """Choose what parts the fields: as the suffix says, or what gives the columns."""
     first = feed.take()
     if first is None:
         return ","
-    said = _SEPARATOR_LINE.fullmatch(first.text.rstrip("\r\n"))
-    if said:
-        return said[1]
     feed.put_back([first])
-    if file.lower().removesuffix(".gz").endswith((".tsv", ".tab")):
+    if _has_tab_suffix(file):
         return "\t"
 
     def fitness(delimiter: str) -> tuple[int, int]:
@@ -124,7 +171,8 @@ def _next_record(feed: _Feed, delimiter: str, file: str) -> _Record | None:
         return None
     if '"' not in line.text:
         bad = _undecodable(file, [line])
-        return _Record(line.number, line.text.rstrip("\r\n").split(delimiter), bad, False)
+        bare = line.text.rstrip("\r\n")
+        return _Record(line.number, bare.split(delimiter), bad, 0, line.text[len(bare) :])
     fields = _Fields(delimiter)
     taken = [line]
     size = len(line.text)
@@ -137,10 +185,12 @@ def _next_record(feed: _Feed, delimiter: str, file: str) -> _Record | None:
         taken.append(following)
         size += len(following.text)
     if fields.problem is None:
-        return _Record(line.number, fields.done, _undecodable(file, taken), True)
+        end = taken[-1].text[len(taken[-1].text.rstrip("\r\n")) :]
+        bad = _undecodable(file, taken)
+        return _Record(line.number, fields.done, bad, fields.quoted, end)
     feed.put_back(taken[1:])
     bad = BadRow(file, line.number, "broken quoting", fields.problem)
-    return _Record(line.number, [], bad, True)
+    return _Record(line.number, [], bad, 0)
 
 
 def _undecodable(file: str, taken: list[_Line]) -> BadRow | None:
@@ -155,6 +205,7 @@ class _Fields:
 
     def __init__(self, delimiter: str) -> None:
         self.done: list[str] = []
+        self.quoted = 0
         self.problem: str | None = None
         self._delimiter = delimiter
         self._pieces: list[str] | None = None
@@ -167,6 +218,16 @@ class _Fields:
             if self._pieces is None and line.startswith('"', place):
                 self._pieces = []
                 place += 1
+            elif self._pieces is None and line.startswith(" ", place):
+                # Some write a space behind the separator, before the quotes.
+                spaced = _SPACED.match(line, place)
+                if spaced and (spaced.end() >= end or line[spaced.end()] == self._delimiter):
+                    self.done.append(spaced[1].replace('""', '"'))
+                    self.quoted += 1
+                    place = spaced.end() + 1
+                    if place > end:
+                        return True
+                    continue
             if self._pieces is None:
                 after = line.find(self._delimiter, place, end)
                 self.done.append(line[place : after if after >= 0 else end])
@@ -180,6 +241,7 @@ class _Fields:
             if not quoted[2]:
                 return False
             self.done.append("".join(self._pieces))
+            self.quoted += 1
             self._pieces = None
             place = quoted.end()
             if place >= end:

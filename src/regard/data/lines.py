@@ -44,7 +44,8 @@ class Lines:
     """The lines of a file with their line ends, each with what is wrong with it or ``None``.
 
     A line that cannot be decoded comes with escaped bytes, so that quotes in it still count.
-    ``encoding`` says, once lines were read, how they were decoded.
+    ``encoding`` says, once lines were read, how they were decoded, and ``mark`` with which byte
+    order mark the file begins.
     """
 
     def __init__(self, path: Path | str, encoding: str | None = None) -> None:
@@ -52,6 +53,7 @@ class Lines:
         if encoding is not None:
             require_encoding(encoding)
         self.encoding = encoding or "utf-8"
+        self.mark = b""
         self._path = path
         self._given = encoding
 
@@ -71,6 +73,7 @@ class Lines:
 
     def _lines(self, stream: io.BufferedReader) -> Iterator[tuple[str, str | None]]:
         head = stream.peek(_BLOCK)
+        self.mark = next((mark for mark in MARKS if head.startswith(mark)), b"")
         open_question = self._given is None and self._settle(head)
         old_ends = b"\r" in head and b"\n" not in head
         if self.encoding.lower().replace("_", "-").startswith(("utf-16", "utf-32")) or old_ends:
@@ -82,10 +85,9 @@ class Lines:
 
     def _settle(self, head: bytes) -> bool:
         """Choose the encoding from the beginning of the file; return whether that left it open."""
-        for mark, encoding in MARKS.items():
-            if head.startswith(mark):
-                self.encoding = encoding
-                return False
+        if self.mark:
+            self.encoding = MARKS[self.mark]
+            return False
         wide = wide_encoding(head)
         if wide is not None:
             self._choose(Guess(wide, "as every second byte tells"), 1)

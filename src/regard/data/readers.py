@@ -17,6 +17,7 @@ from ..text.document import Document
 from .cells import RowError
 from .columns import PARTS, Columns, Found, Row, to_document
 from .delimited import delimited_rows
+from .dialects import Dialect, in_encoding_of
 from .folders import folder_rows
 from .jsonlines import json_rows
 from .lines import STANDARD_INPUT, Lines, Resumed, Source
@@ -95,6 +96,7 @@ class Reader:
         self._lines = lines
         self.once = once
         self._begun = False
+        self.dialect = Dialect()  # once rows were read, how the file is written if it is CSV
         self._reset()
 
     def __iter__(self) -> Iterator[Document]:
@@ -119,6 +121,8 @@ class Reader:
                 yield document
             elif isinstance(found, BadRow):
                 self._reject(found)
+            elif isinstance(found, Dialect):
+                self.dialect = in_encoding_of(self._lines, found) if self._lines else found
             else:
                 self._ignored += 1
         if self.skipped and not self._read:

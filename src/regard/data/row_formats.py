@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import csv
-import io
+import functools
 import json
 import math
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from ..errors import DataError
 from ..files import replacing
+from .cells import is_number
+from .dialects import Dialect
 
 if TYPE_CHECKING:
     import pyarrow
 
 __all__ = ["ROW_FORMATS", "Cell", "Row", "RowFormat", "json_lines"]
 
+# What a spreadsheet takes for the beginning of a formula, in East Asian width too.
+_FORMULAS = tuple("=+-@\t\r＝＋－＠")
 _DIGITS = 38  # of a decimal number of 128 bits
 
 Cell = object
@@ -48,6 +54,8 @@ def json_lines(rows: Sequence[Row]) -> str:
 class _JsonLines:
     """One JSON object a line, every row with its own columns."""
 
+    def __init__(self, dialect: Callable[[], Dialect] = Dialect) -> None: ...
+
     def encode(self, rows: Sequence[Row], first: int) -> bytes:
         return json_lines(rows).encode("utf-8")
 
@@ -58,32 +66,101 @@ class _JsonLines:
 
 
 class _Delimited:
-    """A line of names, then one record a row."""
+    """A line of names, then one record a row, in the dialect of the file that was read."""
 
-    def __init__(self, delimiter: str) -> None:
+    def __init__(self, delimiter: str, dialect: Callable[[], Dialect], *, fixed: bool) -> None:
         self._delimiter = delimiter
+        self._asked = dialect
+        self._fixed = fixed
         self._names: list[str] | None = None
+        self._begun: Path | None = None
 
     def encode(self, rows: Sequence[Row], first: int) -> bytes:
-        text = io.StringIO(newline="")
-        writer = csv.writer(text, delimiter=self._delimiter)
+        # Only now has anything been read, so only now is it known how that is written.
+        dialect = self._dialect()
+        lines: list[str] = []
+        if self._begun is not None:
+            self._names, self._begun = _header(self._begun, dialect), None
         if self._names is None and rows:
             self._names = list(rows[0])
-            writer.writerow(self._names)
+            lines += ["\ufeff"] if dialect.mark else []
+            lines += (
+                [f"sep={dialect.delimiter}{dialect.line_end}"] if dialect.separator_line else []
+            )
+            lines.append(_record(self._names, dialect))
         names = self._names or []
         known = set(names)
         for number, row in enumerate(rows, first):
             _require_columns(row, known, number)
-            writer.writerow([_flat(row.get(name)) for name in names])
-        # A lone surrogate cannot be written as UTF-8; it is shown instead of ending the run.
-        return text.getvalue().encode("utf-8", "backslashreplace")
+            lines.append(_record([_flat(row.get(name)) for name in names], dialect))
+        return _encoded("".join(lines), dialect.encoding, first)
 
     def adopt(self, path: Path) -> None:
-        with path.open(encoding="utf-8", errors="replace", newline="") as file:
-            self._names = next(csv.reader(file, delimiter=self._delimiter), None)
+        self._begun = path
 
     def finish(self, unfinished: Path, path: Path) -> None:
         unfinished.replace(path)
+
+    def _dialect(self) -> Dialect:
+        asked = self._asked()
+        own = asked.delimiter is None or self._fixed
+        return replace(asked, delimiter=self._delimiter if own else asked.delimiter)
+
+
+def _header(path: Path, dialect: Dialect) -> list[str] | None:
+    """The names of a file that was begun."""
+    encoding = "utf-8-sig" if dialect.encoding == "utf-8" else dialect.encoding
+    with path.open(encoding=encoding, errors="replace", newline="") as file:
+        if dialect.mark and encoding != "utf-8-sig":
+            file.read(1)
+        if dialect.separator_line:
+            file.readline()
+        return next(csv.reader(file, delimiter=str(dialect.delimiter)), None)
+
+
+def _record(cells: Sequence[Cell], dialect: Dialect) -> str:
+    """One line, or several where a cell has some."""
+    texts = [str(cell) for cell in cells]
+    if dialect.protects:
+        texts = [f"'{text}" if _is_formula(text) else text for text in texts]
+    must = _special(str(dialect.delimiter))
+    if dialect.quoting == "needed":
+        # An empty text that is alone in its row would be a blank line.
+        alone = len(texts) == 1
+        bare = [not must(text) and not (alone and not text) for text in texts]
+    else:
+        numbers = dialect.quoting == "texts"
+        bare = [numbers and not must(text) and (not text or is_number(text)) for text in texts]
+    written = [text if it else _quoted(text) for text, it in zip(texts, bare, strict=True)]
+    return str(dialect.delimiter).join(written) + dialect.line_end
+
+
+@functools.cache
+def _special(delimiter: str) -> Callable[[str], re.Match[str] | None]:
+    return re.compile(f'[{re.escape(delimiter)}"\r\n]').search
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'
+
+
+def _is_formula(text: str) -> bool:
+    return text.startswith(_FORMULAS) and not is_number(text)
+
+
+def _encoded(text: str, encoding: str, first: int) -> bytes:
+    """The text in bytes; a lone surrogate, which no encoding holds, is shown as ``\\ud800``."""
+    try:
+        return text.encode(encoding)
+    except UnicodeEncodeError as problem:
+        letter = problem.object[problem.start]
+        if "\ud800" <= letter <= "\udfff":
+            shown = text.encode("utf-8", "backslashreplace").decode()
+            return _encoded(shown, encoding, first)
+        raise DataError(
+            f"some of the rows from {first:,} on have {letter!r}, which {encoding}, the encoding "
+            "of the data, cannot hold; write .jsonl instead"
+        ) from problem
 
 
 class _Parquet:
@@ -92,7 +169,7 @@ class _Parquet:
     Until all rows are there they lie in Arrow's stream format, whose parts stand by themselves.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, dialect: Callable[[], Dialect] = Dialect) -> None:
         self._schema: pyarrow.Schema | None = None
 
     def encode(self, rows: Sequence[Row], first: int) -> bytes:
@@ -231,11 +308,11 @@ def _encodable(cell: Cell) -> Cell:
     return [_encodable(value) for value in cell] if isinstance(cell, list | tuple) else cell
 
 
-ROW_FORMATS: dict[str, Callable[[], RowFormat]] = {
+ROW_FORMATS: dict[str, Callable[[Callable[[], Dialect]], RowFormat]] = {
     ".jsonl": _JsonLines,
     ".ndjson": _JsonLines,
-    ".csv": lambda: _Delimited(","),
-    ".tsv": lambda: _Delimited("\t"),
+    ".csv": lambda dialect: _Delimited(",", dialect, fixed=False),
+    ".tsv": lambda dialect: _Delimited("\t", dialect, fixed=True),
     ".parquet": _Parquet,
 }
-"""What writes a file, by its suffix."""
+"""What writes a file, by its suffix, in a dialect that is asked for when rows are there."""

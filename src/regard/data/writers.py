@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from hashlib import blake2b
 from itertools import islice
@@ -14,6 +14,7 @@ from typing import BinaryIO
 
 from ..errors import DataError, suggestion
 from ..files import naming, open_named, standard_output, write_file
+from .dialects import Dialect
 from .lines import STANDARD_INPUT
 from .locks import hold_lock
 from .row_formats import ROW_FORMATS, Cell, Row, RowFormat, json_lines
@@ -49,17 +50,22 @@ class RowWriter:
     With a ``task``, which says what the rows come from, it notes after each part how far it got,
     so that a run that was killed or failed can be gone on with: what was written after the last
     note is cut off, and ``rows`` says how many rows are there. A file that was begun with
-    another task is refused.
+    another task is refused. ``dialect`` says, asked when rows are there, how CSV is written.
     """
 
     def __init__(
-        self, path: str, *, task: Mapping[str, str] | None = None, resume: bool = False
+        self,
+        path: str,
+        *,
+        task: Mapping[str, str] | None = None,
+        resume: bool = False,
+        dialect: Callable[[], Dialect] = Dialect,
     ) -> None:
         suffix = Path(path).suffix.lower()
         if suffix not in ROW_FORMATS:
             known = suggestion(suffix, ROW_FORMATS)
             raise DataError(f"{path} has a suffix that cannot be written; {known}")
-        self._format: RowFormat = ROW_FORMATS[suffix]()
+        self._format: RowFormat = ROW_FORMATS[suffix](dialect)
         # A link stays one: what it leads to is written, and what is unfinished lies beside that.
         self._path = Path(os.path.realpath(path))
         if self._path.exists() and not self._path.is_file():

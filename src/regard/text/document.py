@@ -18,12 +18,20 @@ Label = str | int | tuple[str, ...]
 class Document:
     """One text as it was read, never altered, with its label if it has one.
 
-    ``fields`` are the other columns of its row, carried through to the output.
+    ``fields`` are the other columns of its row, carried through to the output, and
+    ``text_place`` says before which of them the text stood; ``None`` is behind all.
     """
 
     text: str
     label: Label | None = None
     fields: Mapping[str, object] = field(default_factory=dict)
+    text_place: int | None = field(default=None, compare=False, repr=False)
+
+    def row(self, text_column: str) -> dict[str, object]:
+        """The fields and, under this name and in its old place, the text."""
+        cells = list(self.fields.items())
+        place = len(cells) if self.text_place is None else self.text_place
+        return dict([*cells[:place], (text_column, self.text), *cells[place:]])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
