@@ -29,7 +29,7 @@ bench: setup
 
 setup: .venv/done
 
-.venv/done: pyproject.toml setup.py constraints.txt $(wildcard src/regard/kernels/*.c src/regard/kernels/*.h)
+.venv/done: pyproject.toml setup.py constraints.txt $(wildcard src/regard/kernels/*/*.[ch])
 	@echo "Setting up .venv (once; about a minute)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' -c constraints.txt

@@ -16,8 +16,8 @@ FLAGS = ["-std=gnu11", "-O3", "-fno-math-errno", "-fno-trapping-math", "-Wno-psa
 
 native = Extension(
     "regard.kernels._native",
-    sources=sorted(path.as_posix() for path in KERNELS.glob("*.c")),
-    depends=sorted(path.as_posix() for path in KERNELS.glob("*.h")),
+    sources=sorted(path.as_posix() for path in KERNELS.glob("*/*.c")),
+    depends=sorted(path.as_posix() for path in KERNELS.glob("*/*.h")),
     extra_compile_args=FLAGS,
     libraries=["m"],
     optional=True,

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_sequence, pad_packed_sequence
 
-from regard.kernels.triton import describe, recur
+from regard.kernels.gpu import describe, recur
 from regard.ragged import Ragged
 
 VECTOR_SIZE = 200

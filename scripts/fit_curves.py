@@ -1,4 +1,4 @@
-"""Fit the curves that kernels/vectors.h computes tanh and powers of two with, and print them.
+"""Fit the curves that kernels/c/vectors.h computes tanh and powers of two with, and print them.
 
 Run: python scripts/fit_curves.py
 

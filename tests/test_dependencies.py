@@ -30,7 +30,7 @@ EXTRAS = {
 # Where the name to import is another than that of the package.
 IMPORTED_AS = {"scikit-learn": "sklearn"}
 # Comes with torch where there are GPUs; these files are loaded only there.
-TRITON = "kernels/triton"
+TRITON = "kernels/gpu/"
 
 
 def names(requirements: list[str]) -> set[str]:

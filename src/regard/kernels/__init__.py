@@ -7,10 +7,10 @@ __all__ = ["describe"]
 
 def describe() -> dict[str, str]:
     """Say for each kind of device which quick path is used, or why none is."""
-    from . import cpu, scanner, triton
+    from . import cpu, gpu, scan
 
     return {
         "cpu_kernels": cpu.describe(),
-        "gpu_kernels": triton.describe(),
-        "text_scanner": scanner.describe(),
+        "gpu_kernels": gpu.describe(),
+        "text_scanner": scan.describe(),
     }

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from ..kernels import cpu, triton
+from ..kernels import cpu, gpu
 from ..ragged import Ragged
 from .attention import SCORES, ContextScore
 from .rows import row_max, row_mean, row_softmax, row_sum, row_weighted_sum
@@ -206,7 +206,7 @@ def redundancy(weights: Ragged) -> Tensor:
 
 def _attended(items: Ragged, scores: Tensor) -> Pooled:
     """Weigh every row by the softmax of its scores, (items,), and add it up."""
-    for kernel in (cpu, triton):
+    for kernel in (cpu, gpu):
         if kernel.attends(items.values):
             vectors, weights = kernel.attend_rows(scores.float(), items.values, items)
             return Pooled(vectors, items.with_values(weights))

@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.autograd import Function
 from torch.autograd.function import FunctionCtx, once_differentiable
 
-from ..kernels import cpu, triton
+from ..kernels import cpu, gpu
 from ..kernels.native import prepare_for_forks
 from ..ragged import Ragged
 from . import steps
@@ -28,7 +28,7 @@ __all__ = ["Carry", "Layer", "has_kernel", "plain_recur", "recur", "recur_from"]
 Carry = tuple[Tensor, ...]
 """What a cell carries from step to step: the state, and for an LSTM its memory as second."""
 
-KERNELS = (cpu, triton)
+KERNELS = (cpu, gpu)
 """Quicker versions of ``plain_recur``, the first that is available wins."""
 
 SPAN_SLOTS = 1 << 16

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.scanner import Search
-from ..kernels.word_table import WordTable
+from ..kernels.scan import Search, WordTable
 
 __all__ = ["Numbering"]
 

@@ -6,7 +6,7 @@ from collections import Counter
 from functools import cache
 from typing import TYPE_CHECKING
 
-from ..kernels.scanner import Scanner, ScannerRules, available
+from ..kernels.scan import Scanner, ScannerRules, available
 from .abbreviations import ABBREVIATIONS, BEFORE_NUMBERS, NAMES, OFTEN_LAST, ORDINALS, STARTERS
 from .characters import kind_table, lower_table
 from .korean import BEFORE_DA, BEFORE_YO

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DataError, ModelError
-from ..kernels.scanner import Search
-from ..kernels.word_table import WordTable
+from ..kernels.scan import Search, WordTable
 from .characters import lower_words
 from .document import Tokens
 from .tokenize import TextConfig

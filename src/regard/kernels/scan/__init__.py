@@ -1,0 +1,28 @@
+"""Texts to tokens, sentences and ids of words in C, as ``text.tokenize`` defines them."""
+
+from __future__ import annotations
+
+from .jobs import why_not
+from .scanner import Scanned, Scanner, ScannerRules, Search
+from .word_table import WordTable
+
+__all__ = [
+    "Scanned",
+    "Scanner",
+    "ScannerRules",
+    "Search",
+    "WordTable",
+    "available",
+    "describe",
+]
+
+
+def available() -> bool:
+    """Say whether texts can be scanned in C here."""
+    return not why_not()
+
+
+def describe() -> str:
+    """Say in a line whether texts are scanned in C, or why they are not."""
+    problem = why_not()
+    return f"native: not used, {problem}; Python runs instead" if problem else "native"

@@ -1,0 +1,158 @@
+"""The scanner in C finds exactly what the plain definition finds, in any text."""
+
+import random
+import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from native_cases import needs_native
+from odd_texts import dense_text, lined_text, random_text
+from regard.errors import DataError
+from regard.kernels import describe, scan
+from regard.kernels.scan import jobs, scanner
+from regard.text.scanning import scanner_for
+from regard.text.tokenize import TextConfig, tokenize, tokenize_many
+
+
+def assert_scanned_as_defined(texts):
+    assert scan.available()
+    for text, found in zip(texts, tokenize_many(texts), strict=True):
+        wanted = tokenize(text)
+        same = np.array_equal(found.spans, wanted.spans)
+        same &= np.array_equal(found.per_sentence, wanted.per_sentence)
+        assert same, f"{text!r}: {found.words()}, not {wanted.words()}"
+        assert found.text is text and found.spans.dtype == found.per_sentence.dtype == np.int32
+
+
+@needs_native
+@pytest.mark.parametrize("seed", range(10))
+def test_random_texts_of_all_of_unicode_are_scanned_as_defined(seed):
+    """Issue 3: the same spans as the plain Python definition, on 10,000 documents."""
+    generator = random.Random(seed)
+    assert_scanned_as_defined([random_text(generator) for _ in range(500)])
+    assert_scanned_as_defined([dense_text(generator) for _ in range(500)])
+    assert_scanned_as_defined([lined_text(generator) for _ in range(100)])
+
+
+CONTEXTS = ("{}", "a{0}b", "1{0}1", "{0}.{0} A", "A.{0}. x", "《。{}", "word {}\nWord")
+
+
+@needs_native
+@pytest.mark.parametrize("context", CONTEXTS)
+def test_every_code_point_is_scanned_as_defined(context):
+    """In runs, each with all those after it; planes without characters are only sampled."""
+    planes = [*range(0, 0x20000, 7), *range(0x20000, 0x110000, 0x1FFF), 0x10FFFF]
+    texts = [
+        context.format("".join(map(chr, range(first, min(first + 7, 0x110000)))))
+        for first in planes
+    ]
+    assert_scanned_as_defined([text for text in texts if len(text) > 1])
+
+
+NASTY = (
+    *("a", " ", "\n", ".", ". ", "." * 50 + "a", "?", "<", "<b ", "<b a=", "<!--", "<br>", "&#1"),
+    *("&amp;", "@", "a.", "a@b.c", "http://", "www.((((", ":)", ":-", "\u0301", "\u200d", "🇩"),
+    *("漢", "。", "。《", "다 ", "다~", "\"'", ".\"'", ".[1]", "1) ", "• ", "A.", "1,", "\ud800"),
+    *("x" * 59 + "\n", "\0", "\r\n", "- "),
+)
+
+
+@needs_native
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("end", ["", "x", "<", ">"])
+def test_long_monotonous_texts_are_scanned_as_defined(end):
+    """Where a rule looked back over the whole text these would take minutes, not a moment."""
+    assert_scanned_as_defined([piece * (20_000 // len(piece)) + end for piece in NASTY])
+
+
+@needs_native
+def test_a_line_of_a_megabyte_is_scanned_as_defined():
+    assert_scanned_as_defined(["It is a long story, that's all. " * 31_250, "x" * 1_000_000])
+
+
+@needs_native
+def test_texts_are_cut_at_any_place_into_blocks(monkeypatch):
+    """What is scanned together changes nothing, whatever a block holds."""
+    generator = random.Random(7)
+    texts = ["", *(random_text(generator) for _ in range(50)), "x" * 100, "", ""]
+    whole = tokenize_many(texts)
+    for block in (1, 10, 99, 1000):
+        monkeypatch.setattr(scanner, "_BLOCK", block)
+        for one, other in zip(whole, tokenize_many(texts), strict=True):
+            np.testing.assert_array_equal(one.spans, other.spans)
+            np.testing.assert_array_equal(one.per_sentence, other.per_sentence)
+
+
+@needs_native
+def test_very_many_empty_texts_and_none_at_all_are_legal():
+    found = scanner_for(TextConfig()).scan([""] * 100_000)
+    assert found.lengths.shape == found.sentences.shape == (100_000,)
+    assert not found.lengths.any() and found.spans.shape == (0, 2)
+    found = scanner_for(TextConfig()).scan([])
+    assert found.lengths.shape == (0,) and found.sentence_lengths.shape == (0,)
+
+
+@needs_native
+def test_what_is_no_text_is_an_error_and_no_crash(monkeypatch):
+    class Odd(str):
+        def __len__(self):
+            return 1_000_000
+
+    with pytest.raises(TypeError, match="no plain str"):
+        tokenize_many([Odd("short")])
+    with pytest.raises(TypeError):
+        tokenize_many(["text", b"bytes"])
+    monkeypatch.setattr(scanner, "_LONGEST", 10)
+    with pytest.raises(DataError, match="a text has 11 characters; at most 10 can be read"):
+        tokenize_many(["x" * 10, "x" * 11])
+
+
+@needs_native
+def test_threads_scan_at_the_same_time():
+    generator = random.Random(3)
+    texts = [random_text(generator) for _ in range(300)]
+    wanted = scanner_for(TextConfig()).scan(texts)
+    with ThreadPoolExecutor(4) as pool:
+        for found in pool.map(lambda _: scanner_for(TextConfig()).scan(texts), range(8)):
+            np.testing.assert_array_equal(found.spans, wanted.spans)
+            np.testing.assert_array_equal(found.sentence_lengths, wanted.sentence_lengths)
+
+
+@needs_native
+def test_memory_is_that_of_the_answers_and_one_block():
+    texts = ["some words of a text " * 50] * 4000  # 4 million characters, 1 million tokens
+    scan = scanner_for(TextConfig()).scan
+    scan(texts[:10])
+    tracemalloc.start()
+    found = scan(texts)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # The parts and what they are joined into, and about 25 bytes for a character of the block.
+    assert most < 2.2 * found.spans.nbytes + 25 * (1 << 18) + 1_000_000
+
+
+def test_the_switch_turns_the_scanner_off(monkeypatch):
+    monkeypatch.setenv("REGARD_KERNELS", "0")
+    assert not scan.available() and scanner_for(TextConfig()) is None
+    reason = "native: not used, switched off by REGARD_KERNELS=0; Python runs instead"
+    assert scan.describe() == describe()["text_scanner"] == reason
+    assert tokenize_many(["One. Two."])[0].words() == ["One", ".", "Two", "."]
+
+
+@needs_native
+def test_a_library_of_another_version_is_not_used(monkeypatch):
+    """A stale build would misread its jobs."""
+    assert scan.describe() == "native"
+    monkeypatch.setattr(jobs, "_INTERFACE", -1)
+    jobs._load.cache_clear()
+    try:
+        assert not scan.available() and "this package needs -1" in scan.describe()
+    finally:
+        jobs._load.cache_clear()
+
+
+@needs_native
+def test_dictionaries_are_not_for_the_scanner():
+    assert scanner_for(TextConfig(cjk="icu")) is None
