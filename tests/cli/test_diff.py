@@ -48,6 +48,6 @@ def test_errors_are_one_line_and_exit_code_one(shell, project, tmp_path):
     diff = ["diff", project.model]
     missing = shell(*diff, tmp_path / "none", project.test, *COLUMNS)
     assert missing.code == 1 and "none" in missing.error
-    assert "has no column 'label'" in shell(*diff, project.model, project.new).error
+    assert "has no column 'stars'" in shell(*diff, project.model, project.new).error
     wrong = shell(*diff, project.model, project.test, *COLUMNS, "--out", "a.png")
     assert "must end in .html or .json" in wrong.error

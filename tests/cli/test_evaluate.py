@@ -71,7 +71,8 @@ def test_errors_are_one_line(shell, project, tmp_path):
     given = write_csv(tmp_path / "other.csv", [{**row, "stars": "new"} for row in rows(3, 0)])
     only_unknown = shell("evaluate", project.model, given, *COLUMNS).error
     assert "of 3 documents none has a label that the model knows (bad, good)" in only_unknown
-    assert "it has id, review" in shell("evaluate", project.model, project.test).error
+    asked = ["evaluate", project.model, project.test, "--text-column", "text"]
+    assert "it has id, review" in shell(*asked).error
     assert "there is no folder" in shell("evaluate", tmp_path / "no", project.test).error
     wrong = shell("evaluate", project.model, project.test, *COLUMNS, "--out", "report.pdf").error
     assert wrong == "report.pdf cannot be written; its name must end in .html or .json"

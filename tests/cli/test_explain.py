@@ -71,4 +71,5 @@ def test_errors_are_one_line(shell, project, tmp_path):
     assert "method cannot be 'attentoin'; did you mean 'attention'" in method
     (tmp_path / "empty.csv").write_text("text\n")
     assert shell(*explain, tmp_path / "empty.csv").error.endswith("has no texts to explain")
-    assert "has no column 'text'; it has id, review" in shell(*explain, project.test).error
+    asked = ["--text-column", "text"]
+    assert "has no column 'text'; it has id, review" in shell(*explain, project.test, *asked).error

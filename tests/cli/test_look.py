@@ -38,7 +38,7 @@ def test_errors_are_one_line(shell, project, tmp_path):
         "no word 'graet'; did you mean 'great'"
         in shell(*look, project.test, *COLUMNS, "--word", "graet").error
     )
-    assert "has no column 'label'" in shell(*look, project.new).error
+    assert "has no column 'stars'" in shell(*look, project.new).error
     assert "must end in .html or .json" in shell(*look, project.new, "--out", "a.pdf").error
     (tmp_path / "empty.csv").write_text("text,label\n")
     assert "no documents to look through" in shell(*look, tmp_path / "empty.csv").error

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .documents import opened
+from .inputs import document_columns, existing, open_documents
 from .options import (
     Data,
     Device,
@@ -24,7 +24,7 @@ from .options import (
     ReportFile,
     TextColumn,
 )
-from .output import Delivery
+from .output import Delivery, Remarks
 from .progress import counted, say
 
 if TYPE_CHECKING:
@@ -66,8 +66,8 @@ def audit(
     needle: Needle = True,
     out: ReportFile = None,
     json: Json = False,
-    text_column: TextColumn = "text",
-    label_column: LabelColumn = "label",
+    text_column: TextColumn = None,
+    label_column: LabelColumn = None,
     labels_separator: LabelsSeparator = None,
     encoding: Encoding = None,
     on_bad_row: OnBadRow = "stop",
@@ -78,7 +78,6 @@ def audit(
 
     Every number stands beside its baseline, with an interval and the number of documents.
     """
-    from ..data.columns import Columns
     from ..estimators.auditing import AuditOptions, Companions, sampled
     from ..estimators.auditing import audit as measured
     from ..estimators.classifier import DocumentClassifier
@@ -88,12 +87,20 @@ def audit(
     delivery = Delivery(out, json, quiet, (data, train_data), "report")
     if uniform is not None and train_data is not None:
         raise typer.BadParameter("give either --uniform or --train-data")
-    columns = Columns(
-        text=text_column, label=label_column, labels_separator=labels_separator, encoding=encoding
-    )
+    for path in filter(None, (data, train_data)):
+        existing(path)
     classifier = DocumentClassifier.load(model, device=device)
-    reader = opened(data, columns, on_bad_row)
-    training = None if train_data is None else opened(train_data, columns, on_bad_row)
+    remarks = Remarks(quiet=quiet)
+    columns = document_columns(
+        classifier.facts_,
+        text=text_column,
+        label=label_column,
+        labels_separator=labels_separator,
+        encoding=encoding,
+        tell=remarks.add,
+    )
+    opened = partial(open_documents, columns=columns, on_bad_row=on_bad_row, tell=remarks.add)
+    reader, training = opened(data), None if train_data is None else opened(train_data)
     drawn = sampled(counted(reader, "read", quiet=quiet), limit, seed)
     others = tuple(DocumentClassifier.load(folder, device=device) for folder in models or ())
     even = DocumentClassifier.load(uniform, device=device) if uniform is not None else None
@@ -105,6 +112,7 @@ def audit(
     watch = partial(counted, what="audited", quiet=quiet)
     options = AuditOptions(tuple(method or ()), evidence_column, needle, seed, watch)
     found = measured(classifier, drawn, options, Companions(others, even, taught))
+    remarks.say()
     delivery.give(replace(found, data=Path(data).name), page=render, lines=summary)
 
 

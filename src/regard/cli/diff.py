@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .documents import Limit, Unlabelled, label_of, opened
+from .inputs import Limit, Unlabelled, document_columns, existing, open_documents
 from .options import (
     Data,
     Device,
@@ -20,7 +20,7 @@ from .options import (
     Quiet,
     TextColumn,
 )
-from .output import Delivery
+from .output import Delivery, Remarks
 from .progress import counted
 
 __all__ = ["CHANGED", "diff"]
@@ -46,8 +46,8 @@ def diff(
     method: Annotated[
         str, typer.Option(help="How to explain both; by default as the old model does.")
     ] = "default",
-    text_column: TextColumn = "text",
-    label_column: LabelColumn = "label",
+    text_column: TextColumn = None,
+    label_column: LabelColumn = None,
     labels_separator: LabelsSeparator = None,
     unlabelled: Unlabelled = False,
     encoding: Encoding = None,
@@ -59,25 +59,32 @@ def diff(
 
     Lists those whose label or whose reasons changed; the exit code is 3 if there are any.
     """
-    from ..data.columns import Columns
     from ..estimators.classifier import DocumentClassifier
     from ..estimators.comparing import Comparison, compare
     from ..views.difference import render, summary
 
     delivery = Delivery(out, json, quiet, (data,))
-    columns = Columns(
+    existing(data)
+    before = DocumentClassifier.load(old, device=device)
+    after = DocumentClassifier.load(new, device=device)
+    remarks = Remarks(quiet=quiet)
+    columns = document_columns(
+        {**after.facts_, **before.facts_},
         text=text_column,
-        label=label_of(label_column, unlabelled),
+        label=label_column,
         labels_separator=labels_separator,
         encoding=encoding,
+        labelled=not unlabelled,
+        tell=remarks.add,
     )
-    documents = islice(opened(data, columns, on_bad_row), limit)
+    documents = islice(open_documents(data, columns, on_bad_row, tell=remarks.add), limit)
     found = compare(
-        DocumentClassifier.load(old, device=device),
-        DocumentClassifier.load(new, device=device),
+        before,
+        after,
         counted(documents, "compared", quiet=quiet),
         Comparison(str(old), str(new), method, min_overlap, show),
     )
+    remarks.say()
     delivery.give(found, page=render, lines=summary)
     if found:
         raise typer.Exit(CHANGED)

@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from ..errors import ConfigError
-from .documents import opened
 from .evaluate_translator import SCORES, PairsToScore, evaluate_translator
+from .inputs import document_columns, existing, open_documents
 from .options import (
     Data,
     Device,
@@ -26,7 +26,7 @@ from .options import (
     TargetColumn,
     TextColumn,
 )
-from .output import Delivery
+from .output import Delivery, Remarks
 from .progress import counted
 
 __all__ = ["evaluate"]
@@ -37,8 +37,8 @@ def evaluate(
     data: Data,
     out: ReportFile = None,
     json: Json = False,
-    text_column: TextColumn = "text",
-    label_column: LabelColumn = "label",
+    text_column: TextColumn = None,
+    label_column: LabelColumn = None,
     labels_separator: LabelsSeparator = None,
     encoding: Encoding = None,
     on_bad_row: OnBadRow = "stop",
@@ -56,7 +56,6 @@ def evaluate(
     Beside a classifier stand simple baselines, and its worst mistakes are shown; a translator is
     scored by BLEU and chrF.
     """
-    from ..data.columns import Columns
     from ..estimators.classifier import DocumentClassifier
     from ..estimators.folder import task_of
     from ..views.report import render
@@ -70,12 +69,20 @@ def evaluate(
     delivery = Delivery(out, json, quiet, (data,), "report")
     if links is not None:
         raise ConfigError(f"--links is for translators; {model} holds a classifier")
+    existing(data)
     classifier = DocumentClassifier.load(model, device=device)
-    columns = Columns(
-        text=text_column, label=label_column, labels_separator=labels_separator, encoding=encoding
+    remarks = Remarks(quiet=quiet)
+    columns = document_columns(
+        classifier.facts_,
+        text=text_column,
+        label=label_column,
+        labels_separator=labels_separator,
+        encoding=encoding,
+        tell=remarks.add,
     )
-    reader = opened(data, columns, on_bad_row)
+    reader = open_documents(data, columns, on_bad_row, tell=remarks.add)
     documents = counted(reader, "evaluated", quiet=quiet)
     found = classifier.evaluate(documents, title=Path(data).name)
     found = replace(found, data=replace(found.data, rows=reader.counts))
+    remarks.say()
     delivery.give(found, page=render, lines=summary)

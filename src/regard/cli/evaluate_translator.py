@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import DataError
-from .documents import opened
-from .options import existing, pair_columns
-from .progress import counted, say
+from .inputs import existing, open_documents, pair_columns
+from .output import Remarks
+from .progress import counted
 
 if TYPE_CHECKING:
     from ..data.pairs import Pair
@@ -44,21 +44,25 @@ def evaluate_translator(
     from ..estimators.translator import Translator
     from ..records.translation import TranslationScores
 
+    existing(pairs.data)
     translator = Translator.load(model, device=device)
+    remarks = Remarks(quiet=delivery.quiet)
     columns = pair_columns(
-        pairs.source_column or _known(translator, "source_column"),
-        pairs.target_column or _known(translator, "target_column"),
+        translator.facts_,
+        source=pairs.source_column,
+        target=pairs.target_column,
         encoding=pairs.encoding,
+        tell=remarks.add,
     )
-    reader = opened(pairs.data, columns, pairs.on_bad_row)
+    reader = open_documents(pairs.data, columns, pairs.on_bad_row, tell=remarks.add)
     read = list(counted(read_pairs(reader), "read", quiet=delivery.quiet))
     gold = None if pairs.links is None else _gold(pairs.links, len(read))
     found = translator.evaluate(read, title=Path(pairs.data).name)
     if gold is not None:
         found = replace(found, alignment=_linked(translator, read, gold))
-    if reader.counts.skipped:
-        for line in reader.counts.describe():
-            say(line, quiet=delivery.quiet)
+    for line in reader.counts.describe() if reader.counts.skipped else ():
+        remarks.add(line)
+    remarks.say()
     delivery.give(found, lines=TranslationScores.describe)
 
 
@@ -80,8 +84,3 @@ def _linked(
 
     aligned = translator.align([pair.source for pair in pairs], [pair.target for pair in pairs])
     return score_links([links_of(one) for one in aligned], gold)
-
-
-def _known(translator: Translator, name: str) -> str | None:
-    value = translator.facts_.get(name)
-    return None if value is None else str(value)

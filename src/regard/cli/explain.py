@@ -14,10 +14,10 @@ import typer
 from ..errors import ConfigError
 from ..files import write_file
 from .explain_translator import TranslationsToExplain, explain_translator
+from .inputs import TextsToExplain
 from .options import Device, Encoding, ModelFolder, Quiet
 from .output import require_output, show_drawn
 from .progress import say
-from .texts import TextsToExplain
 
 if TYPE_CHECKING:
     from ..records.explanation import Explanation
@@ -97,8 +97,9 @@ def explain(
         raise ConfigError(
             f"--n-best and --whole-words are for translators; {model} holds a classifier"
         )
-    texts = asked.read("text", quiet=quiet)
-    found = DocumentClassifier.load(model, device=device).explain(
+    classifier = DocumentClassifier.load(model, device=device)
+    texts = asked.read(classifier.facts_, quiet=quiet)
+    found = classifier.explain(
         texts,
         method=method,
         label=label,

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from ..errors import ConfigError
 from ..files import write_file
+from .inputs import TextsToExplain
 from .output import show_drawn
 from .progress import say
-from .texts import TextsToExplain
 
 if TYPE_CHECKING:
     from ..records.alignment import Alignment
@@ -40,7 +40,7 @@ def explain_translator(
     translator = Translator.load(model, device=device)
     if job.n_best > 1:
         translator.set_params(generation__method="beam")
-    texts = job.texts.read(str(translator.facts_.get("source_column") or "text"), quiet=quiet)
+    texts = job.texts.read(translator.facts_, quiet=quiet)
     found = translator.explain_candidates(texts, job.n_best)
     if job.whole_words:
         found = [[one.by_words() for one in candidates] for candidates in found]

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from .documents import Limit, Unlabelled, label_of, opened
+from .inputs import Limit, Unlabelled, document_columns, existing, open_documents
 from .options import (
     Data,
     Device,
@@ -22,7 +22,7 @@ from .options import (
     Quiet,
     TextColumn,
 )
-from .output import Delivery
+from .output import Delivery, Remarks
 from .progress import counted
 
 __all__ = ["look"]
@@ -38,8 +38,8 @@ def look(
     out: Annotated[Path | None, typer.Option(help="Write the findings as .html or .json.")] = None,
     json: Json = False,
     limit: Limit = None,
-    text_column: TextColumn = "text",
-    label_column: LabelColumn = "label",
+    text_column: TextColumn = None,
+    label_column: LabelColumn = None,
     labels_separator: LabelsSeparator = None,
     unlabelled: Unlabelled = False,
     encoding: Encoding = None,
@@ -52,25 +52,30 @@ def look(
     How the weight of a word changes with context, how even the weights are, which sentences
     decide each label, and which labels look wrong.
     """
-    from ..data.columns import Columns
     from ..estimators.classifier import DocumentClassifier
     from ..estimators.looking import look as look_through
     from ..views.look import render
     from ..views.look_lines import summary
 
     delivery = Delivery(out, json, quiet, (data,))
-    columns = Columns(
+    existing(data)
+    classifier = DocumentClassifier.load(model, device=device)
+    remarks = Remarks(quiet=quiet)
+    columns = document_columns(
+        classifier.facts_,
         text=text_column,
-        label=label_of(label_column, unlabelled),
+        label=label_column,
         labels_separator=labels_separator,
         encoding=encoding,
+        labelled=not unlabelled,
+        tell=remarks.add,
     )
-    documents = islice(opened(data, columns, on_bad_row), limit)
     found = look_through(
-        DocumentClassifier.load(model, device=device),
-        documents,
+        classifier,
+        islice(open_documents(data, columns, on_bad_row, tell=remarks.add), limit),
         words=word or (),
         title=f"{model.name} on {Path(data).name}",
         watch=partial(counted, quiet=quiet),
     )
+    remarks.say()
     delivery.give(found, page=render, lines=summary)

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..data.lines import STANDARD_INPUT
-from ..errors import DataError, nearest
-
 if TYPE_CHECKING:
-    from ..data.columns import Columns
+    pass
 
 __all__ = [
     "Data",
@@ -29,9 +25,6 @@ __all__ = [
     "SourceColumn",
     "TargetColumn",
     "TextColumn",
-    "existing",
-    "near_file",
-    "pair_columns",
 ]
 
 
@@ -49,8 +42,12 @@ Data = Annotated[
         help="CSV, TSV, JSON lines, Parquet, a folder of .txt files for each label, or -.",
     ),
 ]
-TextColumn = Annotated[str, typer.Option(help="The column that holds the text.")]
-LabelColumn = Annotated[str, typer.Option(help="The column that holds the label.")]
+TextColumn = Annotated[
+    str | None, typer.Option(help="The column that holds the text; by default as in the training.")
+]
+LabelColumn = Annotated[
+    str | None, typer.Option(help="The column that holds the label; by default as in the training.")
+]
 LabelsSeparator = Annotated[
     str | None, typer.Option(help="What stands between several labels of one text, such as ';'.")
 ]
@@ -72,31 +69,3 @@ Quiet = Annotated[
 ]
 ReportFile = Annotated[Path | None, typer.Option(help="Write the report as .html or .json.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-
-
-def pair_columns(source: str | None, target: str | None, *, encoding: str | None) -> Columns:
-    """Return where the two sides of a pair stand, under the usual names where none are given."""
-    from ..data.columns import Columns
-
-    return Columns(
-        text=source or "source",
-        label=None,
-        target=target or "target",
-        encoding=encoding,
-        carry=False,
-    )
-
-
-def existing(path: str) -> str:
-    """Return the path, or say kindly that there is nothing there."""
-    if path == STANDARD_INPUT or Path(path).exists():
-        return path
-    raise DataError(f"there is no file {path}; {near_file(path)}")
-
-
-def near_file(path: str) -> str:
-    """Return how an error about a missing file goes on: one beside it that is written alike."""
-    place = Path(path)
-    beside = place.parent.iterdir() if place.parent.is_dir() else ()
-    near = nearest(place.name, [entry.name for entry in itertools.islice(beside, 1000)])
-    return f"did you mean {place.with_name(near)}?" if near else "check the name and the folder"

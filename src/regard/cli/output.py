@@ -17,6 +17,7 @@ from ..views.drawing.terminal import printable
 __all__ = [
     "REPORTS",
     "Delivery",
+    "Remarks",
     "require_output",
     "require_outside_models",
     "say",
@@ -32,6 +33,24 @@ def say(message: str = "", *, quiet: bool = False) -> None:
     """Print a line for a person: on standard error, so that standard output stays data."""
     if not quiet:
         print(_line(message), file=sys.stderr, flush=True)
+
+
+class Remarks:
+    """Lines for a person that wait until the work is done: an error stands alone."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._quiet = quiet
+        self._lines: list[str] = []
+
+    def add(self, line: str) -> None:
+        """Keep a line for later."""
+        self._lines.append(line)
+
+    def say(self) -> None:
+        """Print the lines, each once."""
+        for line in dict.fromkeys(self._lines):
+            say(line, quiet=self._quiet)
+        self._lines.clear()
 
 
 def show(*lines: str) -> None:

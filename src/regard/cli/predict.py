@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -12,9 +12,9 @@ import typer
 
 from ..data.lines import STANDARD_INPUT
 from ..errors import ConfigError, DataError
-from .documents import opened
+from .inputs import document_columns, existing, open_documents
 from .options import Data, Device, Encoding, ModelFolder, OnBadRow, Quiet, TextColumn
-from .output import require_output
+from .output import Remarks, require_output
 from .progress import counted, say
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from ..data.writers import Cell, Row
     from ..estimators.classifier import DocumentClassifier
     from ..records.explanation import Piece
-    from ..text.document import Document
 
 __all__ = ["predict"]
 
@@ -39,7 +38,7 @@ def predict(
             help="Where to write: .jsonl, .csv, .tsv, .parquet, or - for standard output."
         ),
     ] = "-",
-    text_column: TextColumn = "text",
+    text_column: TextColumn = None,
     abstain_below: Annotated[
         float, typer.Option(min=0, max=1, help="Give no label where the probability is below this.")
     ] = 0.0,
@@ -66,7 +65,6 @@ def predict(
     Ids and other columns are carried through, in the same order, and CSV comes back as it was
     written: separator, quotes, line ends, encoding.
     """
-    from ..data.columns import Columns
     from ..data.row_formats import ROW_FORMATS
     from ..estimators.classifier import DocumentClassifier
 
@@ -78,18 +76,25 @@ def predict(
         raise ConfigError(f"--protect-formulas is for .csv and .tsv, not for {out}")
     if out != STANDARD_INPUT:
         require_output(out, tuple(ROW_FORMATS), inputs=(data,))
-    columns = Columns(text=text_column, label=None, encoding=encoding)
-    reader = opened(data, columns, on_bad_row)
+    existing(data)
     classifier = DocumentClassifier.load(model, device=device)
-    job = _Answering(classifier, text_column, abstain_below, explain, data == STANDARD_INPUT)
+    remarks = Remarks(quiet=quiet)
+    columns = document_columns(
+        classifier.facts_, text=text_column, encoding=encoding, labelled=False, tell=remarks.add
+    )
+    reader = open_documents(data, columns, on_bad_row, tell=remarks.add)
+    job = _Answering(classifier, abstain_below, explain, data == STANDARD_INPUT)
     if out == STANDARD_INPUT:
         from ..data.writers import write_rows
 
         count = write_rows(counted(job.rows(reader), "predicted", quiet=quiet), out)
     else:
-        options = f"{text_column=} {abstain_below=} {explain=} {encoding=} {protect_formulas=}"
+        options = (
+            f"{columns.text=} {columns.encoding=} {abstain_below=} {explain=} {protect_formulas=}"
+        )
         task = _task(model, data, options)
         count = _write(job, reader, _Output(out, task, resume, quiet, protect_formulas))
+    remarks.say()
     if not quiet:
         for line in reader.counts.describe():
             say(line)
@@ -141,12 +146,11 @@ class _Answering:
     """What is said of each document."""
 
     classifier: DocumentClassifier
-    text_column: str
     abstain_below: float
     explain: bool
     waits: bool  # whether the next document may be long in coming
 
-    def rows(self, documents: Iterable[Document], skip: int = 0) -> Iterator[Row]:
+    def rows(self, documents: Reader, skip: int = 0) -> Iterator[Row]:
         """One row a document: what it came with, then what the model says."""
         from ..data.ahead import ahead
         from ..estimators.reading import text_chunks
@@ -157,7 +161,7 @@ class _Answering:
         for chunk in read if self.waits else ahead(read):
             answers = self._answers([document.text for document in chunk])
             for document, answer in zip(chunk, answers, strict=True):
-                given = document.row(self.text_column)
+                given = document.row(documents.columns.text)
                 _require_new(answer, given)
                 yield {**given, **answer}
 

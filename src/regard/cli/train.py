@@ -8,19 +8,16 @@ from typing import Annotated
 import typer
 
 from ..config import require_one_of
-from .documents import opened
+from .inputs import open_documents
 from .options import (
     Data,
     Device,
     Encoding,
-    LabelColumn,
     LabelsSeparator,
     OnBadRow,
     Quiet,
     SourceColumn,
     TargetColumn,
-    TextColumn,
-    pair_columns,
 )
 from .progress import say
 from .settings import classifier_from
@@ -30,6 +27,8 @@ from .working import require_for_task
 
 __all__ = ["train"]
 
+TextColumn = Annotated[str, typer.Option(help="The column that holds the text.")]
+LabelColumn = Annotated[str, typer.Option(help="The column that holds the label.")]
 Out = Annotated[Path, typer.Option(help="The folder to write the model to.")]
 Task = Annotated[str, typer.Option(help="What to learn: classify texts, or translate them.")]
 Validation = Annotated[
@@ -106,8 +105,14 @@ def train(
     require_for_task(task, context.params)
     settings = [*(changes or ()), *_named(epochs=epochs, seed=seed)]
     if task == "translate":
-        pairs = pair_columns(source_column, target_column, encoding=encoding)
-        reader = opened(data, pairs, on_bad_row)
+        pairs = Columns(
+            text=source_column or "source",
+            label=None,
+            target=target_column or "target",
+            encoding=encoding,
+            carry=False,
+        )
+        reader = open_documents(data, pairs, on_bad_row)
         translation = TranslationJob(reader, out, validation, on_bad_row, quiet)
         translation.go(model or "seq2seq", settings, device=device, resume=resume, logs=logs)
         return

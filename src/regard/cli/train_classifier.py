@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import ConfigError
-from .documents import opened
+from .inputs import open_documents
 from .progress import counted, say
 from .working import (
     end_of_training,
@@ -47,7 +46,7 @@ def open_files(
     data: str, columns: Columns, *, validation: str, test: str | None, on_bad_row: str
 ) -> TrainingFiles:
     """Find the files of a training, or say what is wrong with them before any work is done."""
-    reader = opened(data, columns, on_bad_row)
+    reader = open_documents(data, columns, on_bad_row)
     fraction, judged = held_out(validation, columns, on_bad_row)
     _require_one_split(columns, judged)
     return TrainingFiles(reader, judged, _tested_on(test, validation, columns), fraction)
@@ -74,7 +73,7 @@ def _tested_on(test: str | None, validation: str, columns: Columns) -> Reader | 
             f"--validation and --test are both {test}: a score on what training stopped by "
             "flatters; give another file or a fraction to --validation"
         )
-    return opened(test, replace(columns, label=None, group=None, time=None), "stop")
+    return open_documents(test, replace(columns, label=None, group=None, time=None), "stop")
 
 
 class ClassificationJob:
@@ -159,11 +158,11 @@ class ClassificationJob:
         readers = [self.reader, self.held_out]
         for line in end_of_training(self.classifier.history_, readers, stopped=stopped):
             say(line, quiet=self.quiet)
-        for line in _summary(self.classifier, self.out, self.reader.columns):
+        for line in _summary(self.classifier, self.out):
             say(line, quiet=self.quiet)
 
 
-def _summary(classifier: DocumentClassifier, out: Path, columns: Columns) -> Sequence[str]:
+def _summary(classifier: DocumentClassifier, out: Path) -> Sequence[str]:
     best = classifier.history_.best if classifier.history_ else None
     lines = [f"saved to {out}"]
     if not classifier.facts_["validation_documents"]:
@@ -178,7 +177,7 @@ def _summary(classifier: DocumentClassifier, out: Path, columns: Columns) -> Seq
     return [
         *lines,
         *_few_steps(classifier),
-        f"  regard evaluate {out} TEST.csv{_named(columns)} --out report.html",
+        f"  regard evaluate {out} TEST.csv --out report.html",
         f'  regard explain {out} --text "..."',
     ]
 
@@ -195,18 +194,3 @@ def _few_steps(classifier: DocumentClassifier) -> list[str]:
         f"! so few documents make {steps} steps of training, which teach little; "
         f"try {smaller}more --epochs"
     ]
-
-
-def _named(columns: Columns) -> str:
-    """The options that name the columns, where they are not the usual ones."""
-    usual = type(columns)()
-    given = {
-        "--text-column": (columns.text, usual.text),
-        "--label-column": (columns.label, usual.label),
-        "--labels-separator": (columns.labels_separator, usual.labels_separator),
-    }
-    return "".join(
-        f" {option} {shlex.quote(str(value))}"
-        for option, (value, default) in given.items()
-        if value != default
-    )

@@ -18,7 +18,6 @@ from .working import (
 )
 
 if TYPE_CHECKING:
-    from ..data.columns import Columns
     from ..data.readers import Reader
     from ..estimators.fitting import Run
     from ..estimators.translator import Translator
@@ -98,11 +97,11 @@ class TranslationJob:
     def _report(self, translator: Translator, readers: Sequence[Reader]) -> None:
         for line in end_of_training(translator.history_, readers):
             say(line, quiet=self.quiet)
-        for line in _summary(translator, self.out, self.reader.columns):
+        for line in _summary(translator, self.out):
             say(line, quiet=self.quiet)
 
 
-def _summary(translator: Translator, out: Path, columns: Columns) -> list[str]:
+def _summary(translator: Translator, out: Path) -> list[str]:
     facts = translator.facts_
     lines = []
     if facts["pairs_left_out"]:
@@ -120,10 +119,9 @@ def _summary(translator: Translator, out: Path, columns: Columns) -> list[str]:
             f"best epoch {facts['best_epoch']}: {score} on {facts['validation_pairs']:,} held-out "
             "pairs (they chose the epoch: measure on others)"
         )
-    names = f"--source-column {columns.text} --target-column {columns.target}"
     return [
         *lines,
         f"saved to {out}",
-        f"  regard evaluate {out} TEST.tsv {names}",
+        f"  regard evaluate {out} TEST.tsv",
         f'  regard translate {out} "..."',
     ]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,11 +14,14 @@ from ..data.lines import STANDARD_INPUT
 from ..errors import DataError
 from ..files import replacing, standard_output
 from ..views.drawing.terminal import printable
-from .options import Device, Encoding, ModelFolder, Quiet, near_file
-from .output import require_output
+from .inputs import near_file, open_documents, source_columns
+from .options import Device, Encoding, ModelFolder, Quiet
+from .output import Remarks, require_output
 from .progress import counted, say
 
 if TYPE_CHECKING:
+    from ..data.columns import Columns
+    from ..data.readers import Reader
     from ..data.writers import Row
     from ..estimators.translator import Translator
     from ..records.translation import Candidate
@@ -78,9 +82,17 @@ def translate(
     changes["method"] = _method(sample=sample, beam=beam, n_best=n_best)
     given = {f"generation__{name}": value for name, value in changes.items() if value is not None}
     translator.set_params(**given)
-    column = source_column or str(translator.facts_.get("source_column", "text"))
-    documents = counted(_documents(text, column, encoding), "translated", quiet=quiet)
-    count = _Writing(translator, n_best, column).to(documents, out)
+    remarks = Remarks(quiet=quiet)
+    columns = partial(
+        source_columns,
+        translator.facts_,
+        source=source_column,
+        encoding=encoding,
+        tell=remarks.add,
+    )
+    documents = _documents(text, columns, tell=remarks.add)
+    count = _Writing(translator, n_best, quiet).to(documents, out)
+    remarks.say()
     say(f"{count:,} texts translated to {out}", quiet=quiet or out == STANDARD_INPUT)
 
 
@@ -93,21 +105,22 @@ def _method(*, sample: bool, beam: int | None, n_best: int) -> str | None:
     return "beam" if beam is not None or n_best > 1 else None
 
 
-def _documents(text: str, column: str, encoding: str | None) -> Iterable[Document]:
+def _documents(text: str, columns: Callable[[], Columns], *, tell: Callable[[str], None]) -> Reader:
     """The texts that are meant: one text a line, a file, or the text itself."""
     from ..data.columns import Columns
     from ..data.lines import Lines
-    from ..data.readers import read_documents
-    from ..text.document import Document
+    from ..data.readers import read_rows
 
     if text == STANDARD_INPUT:
-        return (Document(line.rstrip("\r\n")) for line, _ in Lines(text, encoding))
+        asked = columns()
+        lines = Lines(text, asked.encoding)
+        return read_rows(({asked.text: line.rstrip("\r\n")} for line, _ in lines), asked)
     place = Path(text)
     if len(text) < LONGEST_NAME and place.is_file():
-        return read_documents(place, Columns(text=column, label=None, encoding=encoding))
+        return open_documents(text, columns(), tell=tell)
     if place.suffix.lower() in KNOWN and " " not in text:
         raise DataError(f"there is no file {text}; {near_file(text)}")
-    return [Document(text)]
+    return read_rows([{"text": text}], Columns(label=None))
 
 
 @dataclass
@@ -116,9 +129,9 @@ class _Writing:
 
     translator: Translator
     n_best: int
-    column: str
+    quiet: bool
 
-    def to(self, documents: Iterable[Document], out: str) -> int:
+    def to(self, documents: Reader, out: str) -> int:
         """Write all to a file or to standard output; return how many there were."""
         from ..data.writers import write_rows
 
@@ -129,19 +142,17 @@ class _Writing:
         with replacing(out) as file:
             return self._print(documents, lambda lines: file.write(lines.encode()))
 
-    def _print(self, documents: Iterable[Document], write: Callable[[str], object]) -> int:
+    def _print(self, documents: Reader, write: Callable[[str], object]) -> int:
         count = 0
         for _, found in self._translated(documents):
             write("".join(f"{line}\n" for line in self._lines(found)))
             count += 1
         return count
 
-    def _translated(
-        self, documents: Iterable[Document]
-    ) -> Iterator[tuple[Document, list[Candidate]]]:
+    def _translated(self, documents: Reader) -> Iterator[tuple[Document, list[Candidate]]]:
         from ..estimators.reading import chunks
 
-        for chunk in chunks(documents):
+        for chunk in chunks(counted(documents, "translated", quiet=self.quiet)):
             found = self.translator.candidates([one.text for one in chunk], self.n_best)
             yield from zip(chunk, found, strict=True)
 
@@ -152,9 +163,9 @@ class _Writing:
         scored = enumerate(zip(found, texts, strict=True), 1)
         return [f"{rank}\t{one.score:.4f}\t{text}" for rank, (one, text) in scored]
 
-    def _rows(self, documents: Iterable[Document]) -> Iterator[Row]:
+    def _rows(self, documents: Reader) -> Iterator[Row]:
         for document, found in self._translated(documents):
-            given = document.row(self.column)
+            given = document.row(documents.columns.text)
             if "translation" in given:
                 raise DataError("the data have a column 'translation' already; rename it")
             row = {**given, "translation": found[0].text, "score": found[0].score}

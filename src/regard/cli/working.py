@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import ConfigError, DataError
-from .documents import opened
-from .options import near_file
+from .inputs import near_file, open_documents
 from .progress import say
 
 if TYPE_CHECKING:
@@ -106,7 +105,7 @@ def held_out(validation: str, columns: Columns, on_bad_row: str) -> tuple[float,
             raise DataError(
                 f"--validation {validation} is neither a share nor a file; {near_file(validation)}"
             ) from None
-        return 0.0, opened(validation, columns, on_bad_row)
+        return 0.0, open_documents(validation, columns, on_bad_row)
     if not 0 <= fraction < 1:
         raise ConfigError(
             f"--validation takes a file or a share from 0 to below 1, got {validation}"

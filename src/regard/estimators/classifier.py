@@ -154,7 +154,10 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
                 self.model_, fit_data, loss=loss, config=self.training, run=run
             )
             self.temperature_ = self._fit_temperature(data, run)
-            self.facts_: Mapping[str, Plain] = self._facts(data)
+            self.facts_: Mapping[str, Plain] = {
+                **self._facts(data),
+                **options.read_as(),
+            }
             if options.on_fitted is not None:
                 options.on_fitted()
             if options.choose_method and not (self.history_.interrupted or interrupts.heeded):

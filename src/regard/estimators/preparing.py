@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ..config import require
+from ..config import Plain, require
 from ..data.batch import Batch
 from ..data.check import check_corpus
 from ..data.columns import Columns
@@ -63,6 +63,20 @@ class FitOptions:
     on_fitted: Callable[[], None] | None = (
         None  # may save: the model answers, and what is left to choose can be ended by Ctrl-C
     )
+
+    def read_as(self) -> dict[str, Plain]:
+        """How the files of the training were read, for a model to remember: nothing without files.
+
+        An encoding is remembered only where it was asked for: others are found out file by file.
+        """
+        if not self.readers:
+            return {}
+        asked = self.columns
+        names = {"source_column": asked.text, "target_column": asked.target}
+        if asked.target is None:
+            names = {"text_column": asked.text, "label_column": asked.label}
+        names |= {"labels_separator": asked.labels_separator, "encoding": asked.encoding}
+        return {name: value for name, value in names.items() if value is not None}
 
 
 @contextmanager

@@ -395,6 +395,5 @@ def _origin(options: FitOptions) -> dict[str, Plain]:
         return {}
     return {
         "data": ", ".join(Path(reader.name).name for reader in options.readers),
-        "source_column": options.columns.text,
-        "target_column": options.columns.target,
+        **options.read_as(),
     }

@@ -1,0 +1,203 @@
+"""What a command reads: documents of a file, by the columns that its model remembers."""
+
+from __future__ import annotations
+
+import itertools
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..data.lines import STANDARD_INPUT
+from ..errors import DataError, nearest
+from .output import Remarks
+
+if TYPE_CHECKING:
+    from ..data.columns import Columns
+    from ..data.readers import Reader
+
+__all__ = [
+    "Limit",
+    "TextsToExplain",
+    "Unlabelled",
+    "document_columns",
+    "existing",
+    "near_file",
+    "open_documents",
+    "pair_columns",
+    "source_columns",
+]
+
+Limit = Annotated[
+    int | None, typer.Option(min=1, help="How many documents to take, the first; else all.")
+]
+Unlabelled = Annotated[bool, typer.Option("--unlabelled", help="The data have no labels.")]
+
+
+def document_columns(
+    facts: Mapping[str, object],
+    *,
+    text: str | None,
+    label: str | None = None,
+    labels_separator: str | None = None,
+    encoding: str | None,
+    labelled: bool = True,
+    tell: Callable[[str], None],
+) -> Columns:
+    """Return where documents stand: as the options say, else as the model's training had it.
+
+    What the model remembers is said; where the data lack such a column, the usual one is read.
+    """
+    from ..data.columns import Columns
+
+    given = {"text_column": text, "encoding": encoding}
+    if labelled:
+        given |= {"label_column": label, "labels_separator": labels_separator}
+    usual = {"text_column": "text", "label_column": "label"}
+    used = _remember(given, facts, usual, tell)
+    return Columns(
+        text=used["text_column"] or "text",
+        label=used.get("label_column"),
+        labels_separator=used.get("labels_separator"),
+        encoding=used["encoding"],
+        other_text="text" if text is None else None,
+        other_label="label" if label is None else None,
+    )
+
+
+def pair_columns(
+    facts: Mapping[str, object],
+    *,
+    source: str | None,
+    target: str | None,
+    encoding: str | None,
+    tell: Callable[[str], None],
+) -> Columns:
+    """Return where the two sides of pairs stand, as ``document_columns`` does for documents."""
+    from ..data.columns import Columns
+
+    given = {"source_column": source, "target_column": target, "encoding": encoding}
+    usual = {"source_column": "source", "target_column": "target"}
+    used = _remember(given, facts, usual, tell)
+    return Columns(
+        text=used["source_column"] or "source",
+        label=None,
+        target=used["target_column"] or "target",
+        encoding=used["encoding"],
+        carry=False,
+        other_text="source" if source is None else None,
+        other_target="target" if target is None else None,
+    )
+
+
+def source_columns(
+    facts: Mapping[str, object],
+    *,
+    source: str | None,
+    encoding: str | None,
+    tell: Callable[[str], None],
+) -> Columns:
+    """Return where texts to translate stand, as ``document_columns`` does for documents."""
+    from ..data.columns import Columns
+
+    given = {"source_column": source, "encoding": encoding}
+    used = _remember(given, facts, {"source_column": "text"}, tell)
+    return Columns(
+        text=used["source_column"] or "text",
+        label=None,
+        encoding=used["encoding"],
+        other_text="text" if source is None else None,
+    )
+
+
+def _remember(
+    given: Mapping[str, str | None],
+    facts: Mapping[str, object],
+    usual: Mapping[str, str],
+    tell: Callable[[str], None],
+) -> dict[str, str | None]:
+    """Fill in what was not given: as in the training, which is said, or as usual."""
+    used: dict[str, str | None] = {}
+    remembered = []
+    for name, value in given.items():
+        known = facts.get(name)
+        used[name] = value
+        if value is None:
+            used[name] = known if isinstance(known, str) and known else usual.get(name)
+            if used[name] != usual.get(name):
+                remembered.append(f"--{name.replace('_', '-')} {shlex.quote(str(used[name]))}")
+    if remembered:
+        tell(f"read as in the training: {' '.join(remembered)}")
+    return used
+
+
+def open_documents(
+    data: str,
+    columns: Columns,
+    on_bad_row: str = "stop",
+    *,
+    tell: Callable[[str], None] | None = None,
+) -> Reader:
+    """Return what reads the documents of a file, or say kindly that there is none."""
+    from ..data.readers import read_documents
+
+    return read_documents(
+        existing(data),
+        columns,
+        on_bad_row=on_bad_row,  # type: ignore[arg-type]
+        tell=tell,
+    )
+
+
+@dataclass(frozen=True)
+class TextsToExplain:
+    """Where the texts are, and how many of them are meant at most."""
+
+    text: str | None
+    data: str | None
+    column: str | None  # None: as in the training
+    encoding: str | None
+    limit: int
+
+    def __post_init__(self) -> None:
+        if (self.data is None) == (self.text is None):
+            raise typer.BadParameter("give either --text or a file of texts")
+
+    def read(self, facts: Mapping[str, object], *, quiet: bool) -> list[str]:
+        """Return the texts for a model with these facts, at least one; say if there are more."""
+        if self.text is not None:
+            return [self.text]
+        remarks = Remarks(quiet=quiet)
+        encoding, tell = self.encoding, remarks.add
+        if "source_column" in facts:
+            columns = source_columns(facts, source=self.column, encoding=encoding, tell=tell)
+        else:
+            columns = document_columns(
+                facts, text=self.column, encoding=encoding, labelled=False, tell=tell
+            )
+        reader = open_documents(str(self.data), columns, tell=remarks.add)
+        texts = [document.text for document in itertools.islice(reader, self.limit + 1)]
+        if not texts:
+            raise DataError(f"{reader.name} has no texts to explain")
+        if len(texts) > self.limit:
+            remarks.add(f"explaining the first {self.limit:,} documents; --limit explains more")
+        remarks.say()
+        return texts[: self.limit]
+
+
+def existing(path: str) -> str:
+    """Return the path, or say kindly that there is nothing there."""
+    if path == STANDARD_INPUT or Path(path).exists():
+        return path
+    raise DataError(f"there is no file {path}; {near_file(path)}")
+
+
+def near_file(path: str) -> str:
+    """Return how an error about a missing file goes on: one beside it that is written alike."""
+    place = Path(path)
+    beside = place.parent.iterdir() if place.parent.is_dir() else ()
+    near = nearest(place.name, [entry.name for entry in itertools.islice(beside, 1000)])
+    return f"did you mean {place.with_name(near)}?" if near else "check the name and the folder"

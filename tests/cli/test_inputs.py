@@ -1,0 +1,87 @@
+"""Commands read data as the training of their model did, and say so."""
+
+import json
+import re
+
+import pytest
+
+from cli_files import COLUMNS, rows, write_csv
+from regard import DocumentClassifier
+from reviews import FLAGS, tagged, tiny
+
+AS_BEFORE = "read as in the training: --text-column review --label-column stars"
+
+
+def timeless(printed):
+    return re.sub(r'seconds": [0-9.e-]+', "", printed)
+
+
+@pytest.mark.parametrize("command", ["evaluate", "look", "diff", "audit"])
+def test_the_columns_of_the_training_are_read(shell, project, command):
+    models = [project.model] * (2 if command == "diff" else 1)
+    quick = {"audit": ["--limit", 3, "--no-needle"], "evaluate": []}.get(command, ["--limit", 5])
+    ran = shell(command, *models, project.test, "--json", *quick)
+    named = shell(command, *models, project.test, "--json", *quick, *COLUMNS)
+    assert ran.code == 0 and timeless(ran.out) == timeless(named.out)
+    assert ran.err == f"{AS_BEFORE}\n" and named.err == ""
+    assert shell(command, *models, project.test, "--quiet", *quick).err == ""
+
+
+@pytest.mark.parametrize("command", ["predict", "explain"])
+def test_the_text_is_found_where_no_label_is_needed(shell, project, command):
+    ran = shell(command, project.model, project.test)
+    assert ran.code == 0
+    assert ran.err.startswith("read as in the training: --text-column review\n")
+    assert ran.out == shell(command, project.model, project.test, "--text-column", "review").out
+
+
+def test_the_usual_column_is_read_where_that_of_the_training_is_missing(shell, project):
+    ran = shell("predict", project.model, project.new)
+    told = f"{project.new} has no column 'review' as the training data had; column 'text' is read"
+    assert f"{told} in its place\n" in ran.err
+    assert "text" in json.loads(ran.out.splitlines()[0])
+    error = shell("predict", project.model, project.new, "--text-column", "review").error
+    assert "has no column 'review'; it has id, text; use --text-column" in error
+
+
+def test_what_the_options_say_goes_first(shell, project, tmp_path):
+    given = [{**row, "text": "a title", "label": "good"} for row in rows(5, seed=3)]
+    path = write_csv(tmp_path / "both.csv", given)
+    ran = shell("predict", project.model, path, "--text-column", "text")
+    assert "read as in the training" not in ran.err
+    assert json.loads(ran.out.splitlines()[0])["text"] == "a title"
+
+
+def test_several_labels_are_parted_as_in_the_training(shell, tmp_path):
+    """Without the separator only the rows of one label were scored."""
+    texts, labels = tagged(60)
+    given = [
+        {"body": text, "tags": "|".join(names) or "none"}
+        for text, names in zip(texts, labels, strict=True)
+    ]
+    data = write_csv(tmp_path / "tags.csv", given)
+    named = ["--text-column", "body", "--label-column", "tags", "--labels-separator", "|"]
+    model = tmp_path / "model"
+    assert shell("train", data, *named, *FLAGS, "--epochs", 1, "--out", model, "-q").code == 0
+    ran = shell("evaluate", model, data, "--json")
+    assert json.loads(ran.out)["document_count"] == 60
+    assert ran.err.splitlines()[0].endswith("--labels-separator '|'")
+
+
+def test_an_encoding_that_was_asked_for_is_remembered(shell, tmp_path):
+    given = [{"text": f"größe {row['review']}", "label": row["stars"]} for row in rows(40, seed=0)]
+    data = write_csv(tmp_path / "data.csv", given)
+    data.write_bytes(data.read_text(encoding="utf-8").encode("cp437"))
+    model = tmp_path / "model"
+    asked = ["train", data, "--encoding", "cp437", *FLAGS, "--epochs", 1, "--out", model, "-q"]
+    assert shell(*asked).code == 0
+    ran = shell("predict", model, data)
+    assert ran.err.startswith("read as in the training: --encoding cp437\n")
+    assert json.loads(ran.out.splitlines()[0])["text"].startswith("größe")
+
+
+def test_a_model_made_in_python_remembers_no_file(tmp_path):
+    texts, labels = ["a great film", "a dull film"] * 10, ["good", "bad"] * 10
+    tiny(training__epochs=1).fit(texts, labels).save(tmp_path / "model")
+    facts = DocumentClassifier.load(tmp_path / "model").facts_
+    assert not {"text_column", "label_column", "labels_separator", "encoding"} & facts.keys()
