@@ -9,7 +9,7 @@ from cli_files import COLUMNS, rows, write_csv
 from regard import Evaluation
 from regard.cli.output import write_report
 from regard.errors import ConfigError
-from regard.views.report import render
+from regard.views.evaluation.page import render
 
 
 def test_scores_stand_beside_the_baselines(shell, project):

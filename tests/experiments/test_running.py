@@ -7,8 +7,8 @@ import torch
 
 from regard.experiments import EXPERIMENTS, run_experiment
 from regard.records.experiment import Experiment
-from regard.views.experiment_plot import render_plot
-from regard.views.experiment_table import experiment_lines
+from regard.views.experiment.picture import render_plot
+from regard.views.experiment.terminal import experiment_lines
 
 every_experiment = pytest.mark.parametrize("name", EXPERIMENTS)
 

@@ -82,7 +82,8 @@ def audit(
     from ..estimators.auditing import audit as measured
     from ..estimators.classifier import DocumentClassifier
     from ..estimators.probing import DOCUMENTS
-    from ..views.audit import render, summary
+    from ..views.audit.page import render
+    from ..views.audit.terminal import summary
 
     delivery = Delivery(out, json, quiet, (data, train_data), "report")
     if uniform is not None and train_data is not None:

@@ -34,8 +34,8 @@ def demo(
     from ..data.docstrings import collect_docstrings
     from ..estimators.preparing import FitOptions
     from ..training.progress import TrainingProgress
-    from ..views.report import render
-    from ..views.scorecard import summary
+    from ..views.evaluation.page import render
+    from ..views.evaluation.terminal import summary
     from .settings import classifier_from
 
     require_outside_models(out)

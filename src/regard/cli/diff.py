@@ -61,7 +61,8 @@ def diff(
     """
     from ..estimators.classifier import DocumentClassifier
     from ..estimators.comparing import Comparison, compare
-    from ..views.difference import render, summary
+    from ..views.difference.page import render
+    from ..views.difference.terminal import summary
 
     delivery = Delivery(out, json, quiet, (data,))
     existing(data)

@@ -58,8 +58,8 @@ def evaluate(
     """
     from ..estimators.classifier import DocumentClassifier
     from ..estimators.folder import task_of
-    from ..views.report import render
-    from ..views.scorecard import summary
+    from ..views.evaluation.page import render
+    from ..views.evaluation.terminal import summary
 
     if task_of(model) == "translate":
         delivery = Delivery(out, json, quiet, (data, links), "scores", SCORES)

@@ -52,7 +52,7 @@ def explain_translator(
 
 
 def _show(found: Sequence[Sequence[Alignment]]) -> None:
-    from ..views.alignment_lines import Terminal, render
+    from ..views.alignment.terminal import Terminal, render
 
     width = shutil.get_terminal_size().columns
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
@@ -68,7 +68,7 @@ def _write(found: Sequence[Sequence[Alignment]], path: Path) -> None:
             f"{path} can hold one alignment, got {len(every)}; use --limit 1 and --n-best 1"
         )
     if suffix == ".html":
-        from ..views.alignment import render
+        from ..views.alignment.page import render
 
         write_file(path, render(found))
     elif suffix in (".json", ".jsonl"):

@@ -54,8 +54,8 @@ def look(
     """
     from ..estimators.classifier import DocumentClassifier
     from ..estimators.looking import look as look_through
-    from ..views.look import render
-    from ..views.look_lines import summary
+    from ..views.look.page import render
+    from ..views.look.terminal import summary
 
     delivery = Delivery(out, json, quiet, (data,))
     existing(data)

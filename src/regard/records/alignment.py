@@ -133,31 +133,31 @@ class Alignment:
 
     def to_html(self, title: str = "Where it looked") -> str:
         """Return a whole HTML page that needs nothing else."""
-        from ..views.alignment import render
+        from ..views.alignment.page import render
 
         return render([[self]], title=title)
 
     def _repr_html_(self) -> str:
-        from ..views.alignment import notebook
+        from ..views.alignment.page import notebook
 
         return notebook([self])
 
     def to_text(self, width: int = 80) -> str:
         """Return the matrix as plain text without colour, for logs and mails."""
-        from ..views.alignment_lines import Terminal, render
+        from ..views.alignment.terminal import Terminal, render
 
         return render([self], Terminal(width=width, depth="none"))
 
     def show(self) -> None:
         """Print the matrix, in colour where the terminal can."""
-        from ..views.alignment_lines import Terminal, render
+        from ..views.alignment.terminal import Terminal, render
 
         width = shutil.get_terminal_size().columns
         print(render([self], Terminal.detect(os.environ, sys.stdout.isatty(), width=width)))
 
     def write_image(self, path: str | Path) -> None:
         """Write a picture, PNG or SVG by the name of the file; needs the extra ``plots``."""
-        from ..views.alignment_picture import write
+        from ..views.alignment.picture import write
 
         write(self, Path(path))
 

@@ -138,7 +138,7 @@ class Audit:
 
     def to_html(self) -> str:
         """Return a whole HTML page that needs nothing else."""
-        from ..views.audit import render
+        from ..views.audit.page import render
 
         return render(self)
 

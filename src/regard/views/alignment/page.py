@@ -1,0 +1,188 @@
+"""Draw where a translator looked as HTML that needs nothing else.
+
+Without its script, which lights up what belongs together, a page can be read just as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from ...records.alignment import Alignment
+from ..drawing.colours import DARK, LEVELS, LIGHT, Theme, hexadecimal
+from ..drawing.page import asset, escaped, page
+from ..drawing.scale import LEGEND_LEVELS
+from ..drawing.words import plural, two_digits
+from ..drawing.wrapping import is_right_to_left
+from ..explanation.page import styles as explanation_styles
+from .words import SCALE, names, remark, score, stretches, told
+
+__all__ = ["fragment", "legend", "matrix", "notebook", "render", "scripts", "styles"]
+
+
+def render(sources: Sequence[Sequence[Alignment]], *, title: str = "Where it looked") -> str:
+    """Return a whole page: for each source what was written about it, the best first."""
+    parts = [f"<h1>{escaped(title)}</h1>", _index(sources)]
+    for number, candidates in enumerate(sources, start=1):
+        parts.append(f'<div id="document-{number}">{fragment(candidates)}</div>')
+    style = styles(most=max(map(len, sources), default=0))
+    return page(title, "\n".join(parts), styles=style, scripts=scripts())
+
+
+def fragment(candidates: Sequence[Alignment]) -> str:
+    """Return what was written about one source as HTML to stand in a page that has ``styles()``."""
+    parts = "".join(_candidate(one, rank) for rank, one in enumerate(candidates, start=1))
+    return f'<article class="regard rg-aligned">{_choice(candidates)}{parts}{legend()}</article>'
+
+
+def notebook(candidates: Sequence[Alignment]) -> str:
+    """Return what was written about one source with all that it needs, as a notebook shows it."""
+    style = styles(most=len(candidates))
+    return f"<style>{style}</style>{fragment(candidates)}<script>{scripts()}</script>"
+
+
+@cache
+def scripts() -> str:
+    """Return the script of ``fragment``, for any number of them on a page."""
+    return asset("alignment.js")
+
+
+@cache
+def styles(*, most: int = 1) -> str:
+    """Return the style sheet of ``fragment``, for at most so many candidates."""
+    shades = "".join(
+        f".rg-aligned .g{level}{{background:var(--k{level});color:var(--l{level})}}"
+        for level in range(1, LEVELS + 1)
+    )
+    chosen = "".join(
+        f".regard:has([value=n{rank}]:checked) .rg-wrote:not(.n{rank}){{display:none}}"
+        for rank in range(1, most + 1)
+    )
+    return (
+        f"{explanation_styles()}.rg-aligned{{{_greys(LIGHT)}}}"
+        f"@media screen and (prefers-color-scheme:dark){{.rg-aligned{{{_greys(DARK)}}}}}"
+        f"{shades}{chosen}\n{asset('alignment.css')}"
+    )
+
+
+def _greys(theme: Theme) -> str:
+    greys = {level: theme.grey(level) for level in range(1, LEVELS + 1)}
+    return ";".join(
+        f"--k{level}:{hexadecimal(grey)};--l{level}:{hexadecimal(theme.ink_on(grey))}"
+        for level, grey in greys.items()
+    )
+
+
+def _index(sources: Sequence[Sequence[Alignment]]) -> str:
+    """A list of contents, where there is more than one source."""
+    if len(sources) < 2:
+        return ""
+    links = "".join(
+        f'<li><a href="#document-{number}"><bdi>{escaped(candidates[0].source)}</bdi></a></li>'
+        for number, candidates in enumerate(sources, start=1)
+    )
+    return f'<ol class="rg-index">{links}</ol>'
+
+
+def _choice(candidates: Sequence[Alignment]) -> str:
+    """Which of several candidates is shown; the style sheet does it, without a script."""
+    if len(candidates) < 2:
+        return ""
+    rows = "".join(
+        f'<li><label><input type="radio" name="best" value="n{rank}"{" checked" * (rank == 1)}>'
+        f"<bdi>{escaped(one.target)}</bdi> <small>{escaped(score(one))}</small></label></li>"
+        for rank, one in enumerate(candidates, start=1)
+    )
+    # A dialog form outside a dialog is never sent; a form at all keeps the choices of several
+    # sources on one page apart.
+    return (
+        '<form class="rg-best" method="dialog" autocomplete="off"><fieldset>'
+        f"<legend>{plural(len(candidates), 'translation')}, best first</legend>"
+        f"<ol>{rows}</ol></fieldset></form>"
+    )
+
+
+def _candidate(alignment: Alignment, rank: int) -> str:
+    chosen_by = f" <small>{escaped(score(alignment))}</small>" if alignment.score else ""
+    notes = remark(alignment)
+    return (
+        f'<section class="rg-wrote n{rank}">'
+        f'<p class="rg-caption">Source</p>{_sentence(alignment, "from")}'
+        f'<p class="rg-caption">Written{chosen_by}</p>{_sentence(alignment, "to")}'
+        f'<p class="rg-said" aria-live="polite">{escaped(told(alignment))}</p>'
+        + (f'<p class="rg-notes">{escaped(notes)}</p>' if notes else "")
+        + f"{matrix(alignment)}</section>"
+    )
+
+
+def _sentence(alignment: Alignment, side: str) -> str:
+    """One of the two texts as it is written, its pieces numbered."""
+    text, spans = (
+        (alignment.source, alignment.source_spans)
+        if side == "from"
+        else (alignment.target, alignment.target_spans)
+    )
+    copied = alignment.copied if side == "to" else ()
+    marks = dict.fromkeys(copied, ' class="rg-copied" title="copied from the source"')
+    drawn = "".join(
+        escaped(part.text)
+        if part.piece is None
+        else f'<span data-n="{part.piece}"{marks.get(part.piece, "")}>{escaped(part.text)}</span>'
+        for part in stretches(text, spans)
+    )
+    return f'<p class="rg-sentence rg-{side}" dir="auto">{drawn}</p>'
+
+
+def matrix(alignment: Alignment) -> str:
+    """Return the table, which scrolls in its own box; nothing where there are no weights.
+
+    Each cell holds its weight in per cent where it is drawn at all; the last column says how
+    many pieces of the source counted for the row.
+    """
+    if not alignment.weights.size:
+        return ""
+    heads = "".join(
+        f'<th scope="col" title="{escaped(name)}"><bdi>{escaped(name)}</bdi></th>'
+        for name in names(alignment.source_pieces)
+    )
+    # A source that is read from the right has its first column at the right.
+    direction = "rtl" if is_right_to_left(alignment.source) else "ltr"
+    return (
+        '<div class="rg-scroll" role="region" aria-label="Weights" tabindex="0">'
+        f'<table class="rg-matrix" dir="{direction}"><thead><tr><td></td>{heads}'
+        '<th scope="col" class="rg-count" title="the exponential of the entropy of the row">'
+        f"pieces that counted</th></tr></thead><tbody>{_rows(alignment)}</tbody></table></div>"
+    )
+
+
+def legend() -> str:
+    """What the greys mean."""
+    swatches = "".join(
+        f'<span class="rg-swatch g{level}">{escaped(two_digits(SCALE.value_at(level)))}</span>'
+        for level in LEGEND_LEVELS
+    )
+    return (
+        f'<div class="rg-legend"><span><span class="rg-swatches">{swatches}</span>'
+        "weight of a source piece, above it, for a written piece, beside it; each row is "
+        "100 %</span></div>"
+    )
+
+
+def _rows(alignment: Alignment) -> str:
+    counts, columns = alignment.effective_counts, alignment.weights.shape[1]
+    return "".join(
+        f'<tr><th scope="row" title="{escaped(name)}"><bdi>{escaped(name)}</bdi></th>'
+        f"{''.join(map(_cell, row))}"
+        f'<td class="rg-count" style="--v:{count / columns:.3f}">{count:.1f}</td></tr>'
+        for name, row, count in zip(
+            names(alignment.target_pieces),
+            alignment.weights.tolist(),
+            counts.tolist(),
+            strict=True,
+        )
+    )
+
+
+def _cell(weight: float) -> str:
+    level = SCALE.level(weight)
+    return f'<td class="g{level}">{100 * weight:.0f}</td>' if level else "<td></td>"

@@ -1,0 +1,85 @@
+"""What all views of an alignment say alike: names of pieces, shades of weights, a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...records.alignment import Alignment
+from ...records.weights import Span
+from ..drawing.scale import Scale
+from ..drawing.words import plural
+
+__all__ = ["SCALE", "Stretch", "heaviest", "names", "remark", "score", "stretches", "told"]
+
+SCALE = Scale(0.01, 1.0)
+"""How strongly a weight is drawn: the same in every matrix, so that matrices can be compared."""
+
+_SPACE = "␣"  # a piece that stands for white space alone
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A part of a text: a piece by its number, or what stands between pieces."""
+
+    text: str
+    piece: int | None = None
+
+
+def names(pieces: Sequence[str]) -> tuple[str, ...]:
+    """The pieces on one line each, as the heads of rows and columns."""
+    return tuple(" ".join(piece.split()) or _SPACE for piece in pieces)
+
+
+def stretches(text: str, spans: Sequence[Span]) -> Iterator[Stretch]:
+    """Cut a text at its pieces; all stretches joined are the text again.
+
+    A piece without letters has no stretch, nor has one that lies in another.
+    """
+    reached = 0
+    for place in sorted(range(len(spans)), key=lambda place: spans[place]):
+        start, end = spans[place]
+        if start < reached or start == end:
+            continue
+        if start > reached:
+            yield Stretch(text[reached:start])
+        yield Stretch(text[start:end], place)
+        reached = end
+    if reached < len(text):
+        yield Stretch(text[reached:])
+
+
+def heaviest(weights: NDArray[np.float32], count: int) -> list[int]:
+    """The places of the heaviest weights that are drawn at all, heaviest first."""
+    order = np.argsort(-weights, kind="stable")[:count].tolist()
+    return [place for place in order if SCALE.level(float(weights[place]))]
+
+
+def told(alignment: Alignment) -> str:
+    """Say how many pieces of the source counted for a piece, in the mean."""
+    targets, sources = alignment.weights.shape
+    if not targets:
+        return "Nothing was written."
+    if not sources:
+        return "There was nothing to look at."
+    mean = float(alignment.effective_counts.mean())
+    return f"A piece looked at {mean:.1f} of {plural(sources, 'piece')} of the source, in the mean."
+
+
+def score(alignment: Alignment) -> str:
+    """Write what an alignment was chosen by."""
+    return f"score {alignment.score:.3f}".replace("-", "−")
+
+
+def remark(alignment: Alignment) -> str:
+    """Say what else a reader should know; mostly nothing."""
+    notes = []
+    if not alignment.ended:
+        notes.append("The limit of its length came before its end.")
+    if alignment.copied:
+        words = ", ".join(names([alignment.target_pieces[place] for place in alignment.copied]))
+        notes.append(f"Copied from the source, since it knows no word for it: {words}.")
+    return " ".join(notes)

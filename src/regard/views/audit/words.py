@@ -1,0 +1,120 @@
+"""An audit in plain words: what its measures are called, and what it comes down to."""
+
+from __future__ import annotations
+
+from ...records.audit import Audit, FlipTable, Metric
+from ..drawing.words import method_in_words, percent, plural
+
+__all__ = ["NAMES", "flips_compared", "flips_told", "headline", "measured_with", "warned"]
+
+NAMES = {
+    "auprc": "Evidence found (AUPRC)",
+    "token_f1": "Evidence, token F1",
+    "iou_f1": "Evidence, span F1",
+    "auprc_word": "Evidence by words alone (AUPRC)",
+    "comprehensiveness": "Comprehensiveness",
+    "sufficiency": "Sufficiency",
+    "comprehensiveness_sentence": "Comprehensiveness, sentences",
+    "sufficiency_sentence": "Sufficiency, sentences",
+    "normalised_comprehensiveness": "Comprehensiveness, normalised",
+    "normalised_sufficiency": "Sufficiency, normalised",
+    "comprehensiveness_ferret": "Comprehensiveness (ferret)",
+    "sufficiency_ferret": "Sufficiency (ferret)",
+    "tau_loo": "Tau with leave-one-out",
+    "tau_gradient": "Tau with gradient",
+    "flip_fraction": "Units gone until the answer flips",
+    "tau_shuffled_weights": "Tau with a shuffled model",
+    "adversarial_jsd": "Other attention, same answer (JSD)",
+    "permutation_change": "Answer moved by permuting attention",
+    "uniform_gap_trained": "Gap to even attention, trained",
+    "uniform_gap_forced": "Gap to even attention, forced",
+    "stability_jsd": "Difference between seeds (JSD)",
+    "stability_overlap": "Shared top sentences between seeds",
+    "probe_attention": "Probe led by attention",
+    "probe_adversarial": "Probe led by the adversary",
+    "needle_recall": "Planted sentences found",
+    "needle_recall_2": "The same, planted twice",
+    "needle_recall_4": "The same, planted four times",
+}
+
+
+def headline(audit: Audit) -> list[str]:
+    """Say in two to four sentences what the audit found; the first is the one to keep."""
+    method = method_in_words(audit.default_method)
+    ranking = audit.ranking(audit.default_method)
+    lost = None if ranking is None else ranking.metric("comprehensiveness")
+    if lost is None:
+        said = [f"The default explanation of this model is {method}."]
+    else:
+        verdict = _verdict(lost)
+        said = [f"The default explanation of this model, {method}, {verdict}.", _lost(lost)]
+    where = f" of {audit.data}" if audit.data else ""
+    count = plural(audit.documents, "document")
+    said.append(f"Measured on {count}{where}, drawn with seed {audit.seed}.")
+    doubts = len(audit.warnings)
+    told = f"There {'is' if doubts == 1 else 'are'} {plural(doubts, 'warning')}:"
+    return [*said, told if doubts else "There is nothing to warn of."]
+
+
+def warned(audit: Audit) -> list[str]:
+    """The warnings, with the methods in words."""
+    told = []
+    for warning in audit.warnings:
+        # A name without an underscore is in words already.
+        for one in sorted(audit.rankings, key=lambda one: -len(one.method)):
+            warning = warning.replace(one.method, method_in_words(one.method))
+        told.append(warning[:1].upper() + warning[1:])
+    return told
+
+
+def measured_with(metric: Metric) -> str:
+    """Write a measure with its interval and baseline: ``0.283 (0.134 to 0.426), random 0.004``."""
+    return (
+        f"{metric.value:.3f} ({metric.interval.low:.3f} to {metric.interval.high:.3f}), "
+        f"{metric.baseline_name} {metric.baseline:.3f}"
+    )
+
+
+def flips_told(flips: FlipTable) -> str:
+    """Say how many answers flip without the heaviest unit, and without a random other."""
+    total = max(flips.documents, 1)
+    parts = {
+        "both": flips.both,
+        "only the heaviest": flips.only_top,
+        "only the random one": flips.only_random,
+        "neither": flips.neither,
+    }
+    said = ", ".join(f"{name} {percent(count / total)}" for name, count in parts.items())
+    return f"the answer flips without one {flips.unit}: {said}; n={flips.documents:,}"
+
+
+def flips_compared(flips: FlipTable) -> str:
+    """Say in one sentence whether the heaviest unit flips more answers than a random other."""
+    total = max(flips.documents, 1)
+    heaviest, other = flips.both + flips.only_top, flips.both + flips.only_random
+    return (
+        f"With no weight for the heaviest {flips.unit}, {percent(heaviest / total)} of "
+        f"{plural(flips.documents, 'answer')} flip; with none for a random other {flips.unit}, "
+        f"{percent(other / total)} do."
+    )
+
+
+def _verdict(lost: Metric) -> str:
+    if lost.beats_baseline:
+        return "finds words that the answers rest on"
+    if lost.interval.high < lost.baseline:
+        return "finds words that matter less than random ones"
+    return "is not told apart from chance by these documents"
+
+
+def _lost(lost: Metric) -> str:
+    low, high = _points(lost.interval.low), _points(lost.interval.high)
+    return (
+        "Without the words it calls heaviest an answer loses "
+        f"{_points(lost.value)} percentage points of its probability (comprehensiveness; 95 % "
+        f"interval {low} to {high}), without as many random words {_points(lost.baseline)}."
+    )
+
+
+def _points(share: float) -> str:
+    return f"{100 * share:.1f}".replace("-", "−")

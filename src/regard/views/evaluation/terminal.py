@@ -1,0 +1,114 @@
+"""An evaluation as plain lines of text for a terminal or a log."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.cells import cell_len
+
+from ...records.evaluation import Baseline, Evaluation
+from ..drawing.words import between, percent
+from .words import compared, described, headline, remarks
+
+__all__ = ["summary"]
+
+_MOST_CLASSES = 20  # rows of the table of classes; of more, the weakest are shown
+
+
+_MOST_MIX_UPS = 3
+
+
+def summary(evaluation: Evaluation) -> list[str]:
+    """Return the evaluation as lines: the verdict, scores beside baselines, classes, confidence."""
+    blocks = [
+        [*headline(evaluation), *map(compared, evaluation.baselines)],
+        _scores(evaluation),
+        _classes(evaluation),
+        _mix_ups(evaluation),
+        _confidence(evaluation),
+        remarks(evaluation),
+    ]
+    lines: list[str] = []
+    for block in blocks:
+        lines += ([""] if lines and block else []) + [_printable(line) for line in block]
+    return lines
+
+
+def _scores(evaluation: Evaluation) -> list[str]:
+    rows = [("", "accuracy", "macro F1")]
+    methods: list[tuple[str, Evaluation | Baseline]] = [("This model", evaluation)]
+    methods += [(described(baseline), baseline) for baseline in evaluation.baselines]
+    for name, part in methods:
+        accuracy = f"{percent(part.accuracy)} ({between(part.accuracy_interval)})"
+        rows.append(
+            (name, accuracy, f"{percent(part.macro_f1)} ({between(part.macro_f1_interval)})")
+        )
+    lines = _aligned(rows)
+    if evaluation.task == "multi-label":
+        lines.append(
+            f"micro F1 {percent(evaluation.micro_f1)} ({between(evaluation.micro_f1_interval)}), "
+            f"Hamming loss {percent(evaluation.hamming_loss)}"
+        )
+    return lines
+
+
+def _classes(evaluation: Evaluation) -> list[str]:
+    shown = list(evaluation.per_class)
+    left_out = len(shown) - _MOST_CLASSES
+    if left_out > 0:
+        shown = sorted(shown, key=lambda score: (score.f1, -score.support))[:_MOST_CLASSES]
+    rows: list[tuple[str, ...]] = [("class", "documents", "answered", "precision", "recall", "F1")]
+    rows += [
+        (
+            score.label,
+            f"{score.support:,}",
+            f"{score.predicted:,}",
+            *(percent(share) for share in (score.precision, score.recall, score.f1)),
+        )
+        for score in shown
+    ]
+    more = f"the {_MOST_CLASSES} weakest classes; {left_out:,} better ones are in the report"
+    return _aligned(rows) + ([more] if left_out > 0 else [])
+
+
+def _mix_ups(evaluation: Evaluation) -> list[str]:
+    return [
+        f"{found.count:,} of ‘{found.true}’ taken for ‘{found.predicted}’"
+        for found in evaluation.mix_ups()[:_MOST_MIX_UPS]
+    ]
+
+
+def _confidence(evaluation: Evaluation) -> list[str]:
+    gap = percent(evaluation.expected_calibration_error)
+    lines = [f"confidence is off by {gap} on average; log loss {evaluation.log_loss:.3f}"]
+    if evaluation.temperature != 1.0:
+        raw = percent(evaluation.raw_calibration.expected_error)
+        lines[0] += f" (temperature {evaluation.temperature:.2f}; without it {raw})"
+    goal = next((goal for goal in (0.9, 0.95, 0.99) if goal > evaluation.accuracy), None)
+    point = evaluation.threshold_for(goal) if goal else None
+    if goal and point:
+        lines.append(
+            f"to be right on {percent(goal, 0)} of answers, answer {percent(point.coverage)} of "
+            f"documents: those of confidence {point.threshold:.3f} or more"
+        )
+    return lines
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Columns two spaces apart, the first to the left, numbers to the right."""
+    texts = [[_printable(text) for text in row] for row in rows]
+    widths = [max(map(cell_len, column)) for column in zip(*texts, strict=True)]
+    lines = []
+    for first, *rest in texts:
+        cells = [first + " " * (widths[0] - cell_len(first))]
+        cells += [
+            " " * (width - cell_len(text)) + text
+            for text, width in zip(rest, widths[1:], strict=True)
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return lines
+
+
+def _printable(text: str) -> str:
+    """The text without what could steer a terminal or cannot be written to one."""
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in text)

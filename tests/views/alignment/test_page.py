@@ -1,0 +1,128 @@
+"""The page of an alignment: both texts as written, every weight, nothing left unescaped."""
+
+import re
+
+import numpy as np
+import pytest
+
+from aligned import ARABIC, DOGS, HOSTILE, KOREAN, aligned
+from pages import Page
+from regard.records.alignment import Alignment
+from regard.views.alignment.page import fragment, notebook, render
+from regard.views.alignment.words import names, stretches, told
+from regard.views.drawing.colours import DARK, LEVELS, LIGHT, contrast
+
+SHARP = Alignment(
+    "ein Haus", "a house", ((0, 3), (4, 8)), ((0, 1), (2, 7)), [[0.97, 0.03], [0.25, 0.75]]
+)
+
+
+def sentences(html):
+    """The two texts as a reader sees them."""
+    found = re.findall(r'<p class="rg-sentence[^>]*>(.*?)</p>', html, re.DOTALL)
+    return [Page(part).text for part in found]
+
+
+def cells(html):
+    return re.findall(r'<td(?: class="g(\d+)")?>(\d*)</td>', html)
+
+
+@pytest.mark.parametrize("text", [DOGS, KOREAN, ARABIC, HOSTILE, "", " ", "a\nb\u2028c", "\x00"])
+def test_both_texts_stand_there_as_written(text):
+    """002-15, 004-05: pieces are parts of the texts themselves, in any script."""
+    for source, target in ((text, DOGS), (DOGS, text)):
+        page = render([[aligned(source, target)]])
+        Page(page)
+        shown = [part.replace("\x00", "\ufffd") for part in (source, target)]
+        assert sentences(page) == shown
+
+
+def test_each_weight_is_a_grey_with_its_number():
+    """004-05: a row for each written piece, a column for each of the source."""
+    first, faint, quarter, most = cells(fragment([SHARP]))[1:]
+    assert [number for _, number in (first, faint, quarter, most)] == ["97", "3", "25", "75"]
+    levels = [int(level) for level, _ in (faint, quarter, most, first)]
+    assert levels == sorted(levels) and levels[0] >= 1 and levels[-1] == LEVELS
+
+
+def test_every_row_says_how_many_pieces_counted():
+    """004-06: the exponential of the entropy beside each row, and its mean above."""
+    html = fragment([SHARP])
+    counts = re.findall(r'<td class="rg-count"[^>]*>([\d.]+)</td>', html)
+    assert counts == [f"{count:.1f}" for count in SHARP.effective_counts]
+    mean = SHARP.effective_counts.mean()
+    assert f"A piece looked at {mean:.1f} of 2 pieces of the source" in html
+
+
+def test_nothing_of_a_text_is_markup():
+    page = render([[aligned(HOSTILE, HOSTILE)], [aligned("a", HOSTILE)] * 2])
+    parsed = Page(page)
+    assert parsed.tags.count("script") == 1 and "img" not in parsed.tags
+    assert not {name for _, name, _ in parsed.attributes if name.startswith("on")}
+    assert "default-src 'none'" in page
+
+
+def test_several_candidates_have_a_matrix_each_and_a_switch():
+    html = render([[aligned("a b", f"x{rank}", score=-rank) for rank in (1, 2, 3)]])
+    assert html.count('<table class="rg-matrix"') == 3
+    assert re.findall(r'value="(n\d)"( checked)?', html) == [
+        ("n1", " checked"),
+        ("n2", ""),
+        ("n3", ""),
+    ]
+    assert "[value=n3]:checked" in html and "3 translations, best first" in html
+    assert "score −2.000" in html
+    alone = fragment([aligned("a b", "x")])
+    assert 'type="radio"' not in alone
+
+
+def test_a_source_from_right_to_left_has_its_first_column_at_the_right():
+    assert 'class="rg-matrix" dir="rtl"' in fragment([aligned(ARABIC, DOGS)])
+    assert 'class="rg-matrix" dir="ltr"' in fragment([aligned(DOGS, ARABIC)])
+
+
+def test_without_weights_there_is_no_matrix():
+    nothing = fragment([aligned("a b", "")])
+    assert "rg-matrix" not in nothing and "Nothing was written." in nothing
+    assert "There was nothing to look at." in fragment([aligned("", "a")])
+    assert "The limit of its length came before its end." in fragment(
+        [aligned("a", "b", ended=False)]
+    )
+    assert "<h1>" in render([])
+
+
+def test_a_notebook_shows_it_with_all_it_needs():
+    html = SHARP._repr_html_()
+    assert html == notebook([SHARP])
+    assert html.startswith("<style>") and html.endswith("</script>") and "<html" not in html
+    Page(html)
+    assert SHARP.to_html(title="<T>").count("&lt;T&gt;") == 2
+
+
+def test_every_grey_can_be_read_on():
+    for theme in (LIGHT, DARK):
+        for level in range(1, LEVELS + 1):
+            grey = theme.grey(level)
+            assert contrast(grey, theme.ink_on(grey)) >= 4.5
+        assert theme.grey(0) == theme.paper and theme.grey(LEVELS) == theme.ink
+
+
+def test_stretches_joined_are_the_text():
+    for spans in ((), ((0, 1), (1, 1), (2, 4)), ((2, 4), (0, 1)), ((0, 3), (1, 2)), ((0, 5),)):
+        parts = list(stretches("ab cd", spans))
+        assert "".join(part.text for part in parts) == "ab cd"
+        for part in parts:
+            if part.piece is not None:
+                start, end = spans[part.piece]
+                assert part.text == "ab cd"[start:end]
+
+
+def test_a_piece_without_letters_has_a_name():
+    assert names(("", " ", "a b\nc")) == ("␣", "␣", "a b c")
+    assert told(aligned("a", "")) == "Nothing was written."
+
+
+def test_a_matrix_of_two_hundred_pieces_stays_small():
+    words = " ".join(f"w{number}" for number in range(200))
+    made = Alignment(words, words, *([aligned(words, "x").source_spans] * 2), np.eye(200))
+    assert len(render([[made]])) < 1_000_000

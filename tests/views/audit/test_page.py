@@ -1,0 +1,166 @@
+import re
+from dataclasses import replace
+
+import pytest
+
+from pages import Page
+from regard.records.audit import Audit, FlipTable, MethodAudit, Metric, NeedleCell, NeedleMap
+from regard.records.evaluation import Interval
+from regard.views.audit.charts import needle_map
+from regard.views.audit.page import attention_tables, method_tables, render
+from regard.views.audit.terminal import summary
+from regard.views.audit.words import NAMES, flips_compared, headline, warned
+
+NASTY = "<script>alert(1)</script>\"'>&amp;"
+ABOUT_MODEL = ("adversarial_jsd", "needle_recall")
+
+
+def metric(name, value=0.5, baseline_name="random ranking"):
+    interval = Interval(value - 0.1, value + 0.1)
+    return Metric(name, value, interval, 0.31, 40, "by hand", baseline_name=baseline_name)
+
+
+def whole(text="reviews.csv"):
+    methods = ("attention", "integrated_gradients")
+    names = [name for name in NAMES if name not in ABOUT_MODEL]
+    cells = tuple(
+        NeedleCell(length, place, 10, 10 - place, 10 * (place > 2), 5)
+        for length in (5, 10)
+        for place in range(0, length, 2)
+    )
+    return Audit(
+        40,
+        "integrated_gradients",
+        tuple(MethodAudit(name, tuple(metric(one) for one in names[:16])) for name in methods),
+        about_model=(metric("adversarial_jsd", 0.69, text), metric("needle_recall")),
+        flips=FlipTable("sentence", 1, 2, 3, 34),
+        needle=NeedleMap("integrated_gradients", cells),
+        warnings=(f"look out for {text}", "integrated_gradients hardly changes"),
+        model=text,
+        data=text,
+    )
+
+
+CASES = {"whole": whole(), "nasty": whole(NASTY), "bare": Audit(1, "attention", ())}
+
+
+@pytest.mark.parametrize("audit", CASES.values(), ids=CASES)
+def test_an_audit_is_one_whole_page_without_requests(audit):
+    written = render(audit)
+    read = Page(written)
+    assert read.tags.count("script") == len(read.scripts) == 1
+    for _, name, _ in read.attributes:
+        assert not name.startswith("on") and name not in ("src", "href", "action")
+    assert not re.search(r"url\(|@import|https?:", written)
+    assert audit.to_html() == written
+
+
+def test_whatever_users_wrote_is_shown_and_not_obeyed():
+    assert f"Look out for {NASTY}" in Page(render(CASES["nasty"])).text
+
+
+def test_the_page_goes_from_the_summary_to_the_picture_to_the_folded_numbers():
+    written = render(CASES["whole"])
+    marks = [
+        'class="lead"',
+        'role="alert"',
+        'class="overview"',
+        "Single flips",
+        "Blind spots",
+    ]
+    places = [written.index(mark) for mark in (*marks, 'class="family"')]
+    assert places == sorted(places)
+    read = Page(written)
+    assert ("details", "open", None) not in read.attributes
+    assert [text for text in read.texts if text in ("Faithfulness", "Agreement")]
+
+
+def test_methods_are_named_in_words():
+    written = render(CASES["whole"])
+    assert "integrated gradients" in written and "integrated_gradients" not in written
+    assert warned(CASES["whole"])[1] == "Integrated gradients hardly changes"
+
+
+def test_the_summary_says_the_default_its_gain_and_what_is_warned_of():
+    first, second, *_, last = headline(CASES["whole"])
+    assert first == (
+        "The default explanation of this model, integrated gradients, finds words that the "
+        "answers rest on."
+    )
+    assert "loses 50.0 percentage points" in second and "40.0 to 60.0" in second
+    assert "random words 31.0." in second
+    assert last == "There are 2 warnings:"
+    assert headline(CASES["bare"]) == [
+        "The default explanation of this model is attention.",
+        "Measured on 1 document, drawn with seed 0.",
+        "There is nothing to warn of.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(0.5, "rest on"), (0.31, "not told apart from chance"), (0.1, "less than random")],
+)
+def test_the_first_sentence_does_not_praise_what_chance_does_as_well(value, words):
+    ranking = MethodAudit("attention", (metric("comprehensiveness", value),))
+    assert words in headline(Audit(40, "attention", (ranking,)))[0]
+
+
+def test_each_measure_has_a_table_with_baseline_and_interval():
+    written = method_tables(CASES["whole"].rankings)
+    read = Page(written)
+    assert read.tags.count("table") == 16 and read.tags.count("details") == 3
+    assert read.text.count("0.400 to 0.600") == read.text.count("0.310") == 32
+    assert read.text.count("Random ranking") == 16
+    assert f"{NAMES['auprc']}: higher is better" in read.text
+    assert method_tables(()) == ""
+
+
+def test_a_protocol_stands_once_in_a_family_and_a_name_once_at_a_table():
+    text = Page(method_tables(CASES["whole"].rankings)).text
+    assert text.count("By hand.") == 3
+    assert text.count("Comprehensiveness (ferret)") == 1
+
+
+def test_every_measure_of_a_method_belongs_to_one_family():
+    """A measure that no family holds would be missing from the page."""
+    rankings = CASES["whole"].rankings
+    text = Page(method_tables(rankings)).text
+    assert all(NAMES[one.name] in text for one in rankings[0].metrics)
+
+
+def test_the_attention_itself_is_told_with_its_protocols():
+    text = Page(attention_tables(CASES["whole"])).text
+    assert "By hand." in text and "reviews.csv" in text
+    assert flips_compared(CASES["whole"].flips) in text
+    assert attention_tables(CASES["bare"]) == ""
+
+
+def test_single_flips_are_counted_for_the_heaviest_and_a_random_other():
+    assert flips_compared(FlipTable("sentence", 1, 2, 3, 34)) == (
+        "With no weight for the heaviest sentence, 7.5 % of 40 answers flip; with none for a "
+        "random other sentence, 10.0 % do."
+    )
+    assert "0 % of 0 answers flip" in flips_compared(FlipTable("word", 0, 0, 0, 0))
+
+
+def test_the_map_draws_each_cell_and_crosses_out_what_is_unread():
+    read = Page(needle_map(CASES["whole"].needle))
+    assert read.tags.count("rect") == 8
+    assert sum(tag == "line" for tag in read.tags) == 4
+    assert "From sentence 5 on nothing is read" in read.text
+    assert "sentence 3 of 5: found in 8 of 10" in read.text
+
+
+def test_the_terminal_gets_every_number_with_its_baseline():
+    lines = summary(CASES["whole"])
+    assert lines[:4] == headline(CASES["whole"]) and "  Look out for reviews.csv" in lines[4:6]
+    assert any("only the heaviest 5.0 %" in line for line in lines)
+    numbers = [line for line in lines if "n=40" in line and "flips without" not in line]
+    assert len(numbers) == 34
+    assert all(re.search(r"\(-?\d\.\d+ to \d\.\d+\)", line) for line in numbers)
+    assert summary(CASES["bare"]) == headline(CASES["bare"])
+
+
+def test_a_single_warning_is_counted_as_one():
+    assert headline(replace(CASES["bare"], warnings=("mind",)))[-1] == "There is 1 warning:"

@@ -1,0 +1,61 @@
+"""Where two models differ: side by side on a page, and as lines."""
+
+from dataclasses import replace
+
+from looks import differing
+from pages import Page
+from regard.records.difference import Difference
+from regard.views.difference.page import render
+from regard.views.difference.terminal import summary
+from regard.views.explanation.page import render_beside
+
+TEXT = "It was good. The end."
+NASTY = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>&amp;\x00"
+
+
+def test_the_page_shows_both_explanations_side_by_side_and_every_change(explain):
+    page = Page(render(differing(explain(TEXT), explain(TEXT, seed=1))))
+    assert page.tags.count("article") == 2
+    assert "positive 80.0 % → no 60.0 %" in page.text
+    assert "(mended)" in page.text and "20 % of the reasons shared" in page.text
+    table = page.text.partition("Every change")[2]
+    assert "positive 70.0 %" in table and "40 %" in table
+
+
+def test_hostile_names_stay_text(explain):
+    found = differing(explain(TEXT), explain(TEXT), label=NASTY, start=NASTY)
+    page = Page(render(replace(found, old=NASTY, new=NASTY)))
+    assert page.tags.count("script") == len(page.scripts) == 1
+    assert "img" not in page.tags
+    assert all("\x00" not in line and "\n" not in line for line in summary(found))
+
+
+def test_the_terminal_lists_what_changed(explain):
+    said = summary(differing(explain(TEXT), explain(TEXT)))
+    assert said[0] == (
+        "Of 30 documents, 1 got another label and 1 the same label for other reasons."
+    )
+    assert said[1] == "1 were mended and 0 broken."
+    assert said[-2].startswith("document 5: positive 80.0 % → no 60.0 % (mended), 20 % of")
+    assert "document 10: positive 90.0 %, for other reasons, 40 %" in said[-1]
+
+
+def test_no_change_is_said_to_be_none():
+    same = Difference("m1", "m2", 30, ())
+    assert summary(same) == [
+        "Nothing changed: the same labels for the same reasons on 30 documents."
+    ]
+    assert "Nothing changed" in Page(render(same)).text
+
+
+def test_a_long_list_is_cut_on_the_terminal(explain):
+    found = differing(explain(TEXT), explain(TEXT))
+    many = replace(found, changes=found.changes[1:] * 50)
+    assert summary(many)[-1] == "and 30 more; --out and --json list them all"
+
+
+def test_two_explanations_make_a_page_of_their_own(explain):
+    made = render_beside(("attention", explain(TEXT)), ("<erasure>", explain(TEXT, seed=2)))
+    page = Page(made)
+    assert page.tags.count("article") == 2 and "<erasure>" in page.text
+    assert "script-src 'none'" in made

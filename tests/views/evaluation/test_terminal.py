@@ -1,0 +1,54 @@
+import pytest
+from rich.cells import cell_len
+
+from evaluations import complete, evaluated
+from regard.views.evaluation.terminal import summary
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_the_first_lines_are_the_verdict(several):
+    evaluation = evaluated(("a", "b", "c"), several=several)
+    lines = summary(evaluation)
+    word = "All labels right" if several else "Right"
+    assert lines[0].startswith(f"{word} on {100 * evaluation.accuracy:.1f} % of 200 documents (")
+    assert lines[1].startswith("TF-IDF + logistic regression: ")
+    assert lines[2].startswith("Always guessing ‘")
+    assert lines[3].split()[0] in ("Better", "Worse", "Not")
+
+
+def test_columns_line_up_whatever_the_script_of_the_names():
+    lines = summary(evaluated(("中文类别", "한국어", "plain", "é" * 9)))
+    start = next(place for place, line in enumerate(lines) if line.startswith("class"))
+    table = lines[start : start + 5]
+    assert len({cell_len(line) for line in table}) == 1
+    assert all(line.endswith(" %") for line in table[1:])
+
+
+def test_of_many_classes_the_weakest_are_shown_and_the_rest_counted():
+    evaluation = evaluated(tuple(f"class {number}" for number in range(52)), 400, noise=2.0)
+    lines = summary(evaluation)
+    assert "the 20 weakest classes; 32 better ones are in the report" in lines
+    weakest = min(evaluation.per_class, key=lambda score: score.f1)
+    assert any(line.startswith(weakest.label) for line in lines)
+
+
+def test_names_cannot_steer_the_terminal():
+    lines = summary(evaluated(("\x1b[31mred", "a\nb\ud800")))
+    assert all(line.isprintable() for line in lines)
+    assert "\n".join(lines).encode()
+
+
+def test_remarks_about_the_data_are_at_the_end():
+    lines = summary(complete(evaluated()))
+    for words in (
+        "3 skipped: 3 missing label",
+        "2 rows not scored",
+        "7 texts also in the training",
+    ):
+        assert any(words in line for line in lines[-9:])
+
+
+def test_a_perfect_model_has_nothing_to_withhold():
+    lines = summary(evaluated(noise=0.0))
+    assert lines[0].startswith("Right on 100 % of 200 documents (98.1–100.0).")
+    assert not any("taken for" in line or "to be right on" in line for line in lines)
