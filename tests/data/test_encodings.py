@@ -169,6 +169,11 @@ def test_a_sign_alone_is_read_as_western(sign):
     assert guess_encoding(f"5 {sign} \n".encode("cp1252")).encoding == "cp1252"
 
 
+@pytest.mark.parametrize("bytes_", [b"\xff" * 4, b"\xff" * 50, b"\xfe\xff" * 9, b"\xff\xfe\xff"])
+def test_the_same_bytes_again_and_again_are_noise(bytes_):
+    assert guess_encoding(bytes_) is None
+
+
 def test_bad_lines_of_a_guessed_file_are_bad_rows(tmp_path):
     """A byte that cp1252 does not know costs its row; a line of UTF-8 among the others none."""
     path = tmp_path / "a.txt"

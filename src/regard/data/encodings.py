@@ -292,7 +292,7 @@ def _context(text: str) -> float:
         if before.isalpha() and here.isalpha() and not (before.isascii() and here.isascii()):
             count += times * (before.islower() and here.isupper())
             count += times * (_script(before) != _script(here))
-    return _MISPLACED * count + _SHORT * _is_short(text)
+    return _MISPLACED * count + _SHORT * _chance_letters(text)
 
 
 def _script(letter: str) -> int:
@@ -303,10 +303,12 @@ def _script(letter: str) -> int:
     return 1 if code >= 0x2E80 else code >> 8 if code > 0x3FF else 3
 
 
-def _is_short(text: str) -> bool:
-    """Whether a text has so few letters of another script that chance may have made them."""
+def _chance_letters(text: str) -> int:
+    """How many letters of another script chance may have made: few, or the same few again."""
     letters = [one for one in text if one >= "\u0370" and one.isalpha()]
-    return 0 < len(letters) < (_FEWEST_LETTERS if max(letters) < "\u2e80" else 2)
+    if not letters or len(set(letters)) >= (_FEWEST_LETTERS if max(letters) < "\u2e80" else 2):
+        return 0
+    return 1 if len(letters) == len(set(letters)) else len(letters)
 
 
 @functools.cache

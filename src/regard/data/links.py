@@ -34,7 +34,7 @@ def parse_links(line: str) -> GoldLinks:
 
 def read_links(path: Path | str) -> Iterator[GoldLinks]:
     """Read the links of one pair from each line of a file, in the format of Pharaoh."""
-    lines = Lines(path)
+    lines = Lines(path, "utf-8")
     for number, (line, problem) in enumerate(lines, 1):
         try:
             if problem:
