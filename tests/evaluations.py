@@ -45,9 +45,9 @@ def complete(evaluation: Evaluation, text="Good. Not bad at all!") -> Evaluation
     """Fill whatever else an evaluation can hold."""
     texts = {mistake.index: text for mistake in evaluation.mistakes}
     explanations = {mistake.index: explained(mistake, text) for mistake in evaluation.mistakes[:2]}
+    scores = [{"loss": 1 / n, "accuracy": 1 - 0.5 / n, "macro_f1": 0.5} for n in range(1, 6)]
     epochs = tuple(
-        Epoch(number, 0.9 / number, 1e-3, 500, 2.5, 1.0 / number, 1 - 0.5 / number, 0.5)
-        for number in range(1, 6)
+        Epoch(number, 0.9 / number, 1e-3, 500, 2.5, given) for number, given in enumerate(scores, 1)
     )
     rows = ReadCounts(
         "test.csv",

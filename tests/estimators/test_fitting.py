@@ -9,7 +9,7 @@ import torch
 
 from regard.errors import ConfigError, DataError, ModelError, TrainingError
 from regard.estimators.fitting import FitData, Run, classification_loss, fit_model
-from regard.estimators.validation import LabelJudge, validate
+from regard.estimators.validation import LabelJudge
 from regard.models import MODELS
 from regard.training.batches import PlannedBatches
 from regard.training.checkpoint import Checkpoint
@@ -63,8 +63,7 @@ def flat(model):
 
 def scores_of(model, config=CONFIG):
     data = data_for(config)
-    loss = loss_for(config)
-    return validate(model, data.validation, loss=loss, label_count=3, team=Alone())
+    return data.judge(model, data.validation, Alone())
 
 
 def test_it_learns_and_tells_how_it_went():
@@ -94,7 +93,7 @@ def test_the_best_weights_are_the_ones_kept():
     model, history = fitted(config)
     losses = [epoch.validation_loss for epoch in history.epochs]
     assert history.best_epoch == losses.index(min(losses)) + 1 < 12
-    assert scores_of(model).loss == pytest.approx(min(losses))
+    assert scores_of(model)["loss"] == pytest.approx(min(losses))
 
 
 @pytest.mark.parametrize("monitor", ["loss", "accuracy", "macro_f1"])

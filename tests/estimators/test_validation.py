@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from sklearn.metrics import accuracy_score, f1_score
 
-from regard.estimators.validation import validate
+from regard.estimators.validation import LabelJudge
 from regard.tasks.classify import ClassificationLoss
 from regard.training.batches import PlannedBatches
 from regard.training.teams import Alone
@@ -16,7 +16,7 @@ from toys import ToySource, plain_config, toy_model
 def scored(source, model, *, batch_size, loss=None, labels=3):
     batches = PlannedBatches(source, plain_config(batch_size=batch_size))
     loss = loss or ClassificationLoss()
-    return validate(model, batches, loss=loss, label_count=labels, team=Alone())
+    return LabelJudge(loss, labels)(model, batches, Alone())
 
 
 @pytest.mark.parametrize("batch_size", [1, 7, 100])
@@ -32,10 +32,10 @@ def test_scores_are_those_of_scikit_learn_at_any_batch_size(batch_size, several)
     else:
         guess = logits.argmax(1).numpy()
         expected = F.cross_entropy(logits, torch.from_numpy(source.labels))
-    assert scores.accuracy == pytest.approx(accuracy_score(source.labels, guess))
+    assert scores["accuracy"] == pytest.approx(accuracy_score(source.labels, guess))
     f1 = f1_score(source.labels, guess, average="macro", zero_division=0)
-    assert scores.macro_f1 == pytest.approx(f1)
-    assert scores.loss == pytest.approx(expected.item(), rel=1e-5)
+    assert scores["macro_f1"] == pytest.approx(f1)
+    assert scores["loss"] == pytest.approx(expected.item(), rel=1e-5)
 
 
 def test_class_weights_and_penalty_are_part_of_the_loss():
@@ -44,7 +44,7 @@ def test_class_weights_and_penalty_are_part_of_the_loss():
     output = model.eval()(source.batch(np.arange(40)))
     expected = F.cross_entropy(output.logits, torch.from_numpy(source.labels), weights)
     scores = scored(source, model, batch_size=7, loss=ClassificationLoss(weights))
-    assert scores.loss == pytest.approx((expected + output.penalty).item(), rel=1e-5)
+    assert scores["loss"] == pytest.approx((expected + output.penalty).item(), rel=1e-5)
 
 
 def test_no_label_at_all_scores_nothing_and_breaks_nothing():
@@ -53,4 +53,4 @@ def test_no_label_at_all_scores_nothing_and_breaks_nothing():
     with torch.no_grad():
         model.classify.bias.fill_(-100)
     scores = scored(source, model, batch_size=2)
-    assert (scores.accuracy, scores.macro_f1) == (1.0, 0.0)
+    assert (scores["accuracy"], scores["macro_f1"]) == (1.0, 0.0)

@@ -22,7 +22,7 @@ def test_the_log_holds_every_tenth_step_and_every_epoch(tmp_path):
     with TensorBoardLog(tmp_path) as log:
         for step in steps:
             log.on_step(step)
-        log.on_epoch(Epoch(1, 0.5, 1e-3, 30, 2.0, 0.4, 0.75))
+        log.on_epoch(Epoch(1, 0.5, 1e-3, 30, 2.0, {"loss": 0.4, "accuracy": 0.75}))
     read = events.EventAccumulator(str(tmp_path)).Reload()
     losses = read.Scalars("step/loss")
     assert [event.step for event in losses] == [10, 20]

@@ -14,7 +14,8 @@ from regard.training.progress import TrainingProgress
 from reviews import reviews, tiny
 from screens import Screen
 
-EPOCH = Epoch(3, 0.51239, 1e-3, 500, 2.0, 0.4, 0.75, 0.7)
+SCORES = {"loss": 0.4, "accuracy": 0.75, "macro_f1": 0.7}
+EPOCH = Epoch(3, 0.51239, 1e-3, 500, 2.0, SCORES)
 LINE = (
     "epoch  3  loss 0.5124  validation loss 0.4000  accuracy 0.7500  macro-F1 0.7000  "
     "250 documents/s"

@@ -12,7 +12,8 @@ from toys import plain_config
 
 def epochs(scores, monitor="accuracy"):
     for number, score in enumerate(scores, 1):
-        yield Epoch(number, 0.5, 1e-3, 10, 1.0, **{f"validation_{monitor}": score})
+        found = {} if score is None else {monitor: score}
+        yield Epoch(number, 0.5, 1e-3, 10, 1.0, found)
 
 
 def run(scores, **settings):
@@ -53,9 +54,7 @@ def test_the_loss_tells_while_bleu_is_nothing():
     stopping = EarlyStopping(plain_config(monitor="bleu", patience=2))
     best = []
     for number, (loss, bleu) in enumerate([(3.0, 0.0), (2.0, 0.0), (2.5, 0.0), (9.0, 0.1)], 1):
-        stopping.judge(
-            Epoch(number, 0.5, 1e-3, 10, 1.0, validation_loss=loss, validation_bleu=bleu)
-        )
+        stopping.judge(Epoch(number, 0.5, 1e-3, 10, 1.0, {"loss": loss, "bleu": bleu}))
         best.append(stopping.best_epoch)
     assert best == [1, 2, 2, 4] and not stopping.exhausted
 

@@ -20,6 +20,7 @@ from ..models.base import Hierarchical, Model
 from ..ragged import Ragged
 from ..text.document import Tokens
 from ..text.vocab import Vocab
+from ..training.devices import device_of
 from .explaining import answers_about, answers_to
 from .preparing import Prepared
 
@@ -84,7 +85,7 @@ def best_method_held_out(
         return None
     lengths = np.minimum(data.corpus.lengths[chosen], DOCUMENT_WORDS)
     runs = list(cut_runs(lengths, most_items=len(chosen), most_total=BATCH_WORDS))
-    device = next(classifier.model_.parameters()).device
+    device = device_of(classifier.model_)
     total = len(runs) * len(methods_for(classifier.model_))
 
     def answered() -> Iterator[Answers]:

@@ -16,7 +16,6 @@ import torch
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from .. import __version__
 from ..config import Plain, require_one_of, to_dict
 from ..data.batch import Batch
 from ..data.check import estimate_memory
@@ -39,7 +38,7 @@ from ..text.vocab import Vocab
 from ..training.batches import PlannedBatches, Source
 from ..training.checkpoint import Checkpoint
 from ..training.config import TrainingConfig
-from ..training.devices import choose_device
+from ..training.devices import choose_device, device_of
 from ..training.progress import TrainingProgress
 from ..training.seeds import derived_seed, seeded
 from .choosing import COST, affordable_words, best_method_held_out, words_to_try
@@ -47,7 +46,7 @@ from .contract import TextEstimator
 from .estimating import measure_pace
 from .evaluating import evaluate
 from .explains import Explains
-from .fitting import FitData, Run, Watched, classification_loss, fit_model
+from .fitting import FitData, Run, Watched, classification_loss, fit_model, training_facts
 from .label_forms import LabelForm
 from .preparing import FitOptions, Holdout, Prepared, Weighted, noting_interrupts, prepare
 from .reading import TextReader
@@ -125,7 +124,7 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
         after it. Before the first step nothing is learnt, and it is raised.
         """
         holdout = Holdout(self.validation, self.training.seed)
-        require_one_of("monitor", self.training.monitor, ("loss", "accuracy", "macro_f1"))
+        require_one_of("monitor", self.training.monitor, LabelJudge.names)
         device = choose_device(self.device)
         with noting_interrupts(options) as interrupts, _work_folder(options) as folder:
             data = prepare(
@@ -390,7 +389,7 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
             return 1.0
         logits, labels = [], []
         self.model_.eval()
-        device = next(self.model_.parameters()).device
+        device = device_of(self.model_)
         held_out = Watched(self._batches(data, data.validation), "calibrating", run)
         try:
             with torch.inference_mode():
@@ -411,22 +410,15 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
             self.facts_ = {**self.facts_, "explain_method": method}
 
     def _facts(self, data: Prepared) -> dict[str, Plain]:
-        best = self.history_.best if self.history_ else None
+        assert self.history_ is not None  # it was just fitted
         return {
             "date": time.strftime("%Y-%m-%d"),
             **_sources(data.check),
             "training_documents": len(data.training),
             "validation_documents": len(data.validation),
             "words_in_vocabulary": len(data.vocab),
-            "parameters": sum(weight.numel() for weight in self.model_.parameters()),
-            "best_epoch": best.epoch if best else None,
-            "validation_loss": best.validation_loss if best else None,
-            "validation_accuracy": best.validation_accuracy if best else None,
-            "validation_macro_f1": best.validation_macro_f1 if best else None,
-            "training_seconds": self.history_.seconds if self.history_ else None,
             **self.label_form_.facts(),
-            "regard": __version__,
-            "torch": str(torch.__version__),
+            **training_facts(self.model_, self.history_, LabelJudge.names),
         }
 
 

@@ -20,6 +20,7 @@ from ..records.truncation import TruncationReport
 from ..tasks.metrics import evaluate as score
 from ..tasks.predictions import BaselineAnswers, Floats, Predictions
 from ..text.document import Document, Label
+from ..training.devices import device_of
 from .reading import chunks
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def evaluate(
         training_documents=_whole(classifier.facts_.get("training_documents")),
         training_seconds=classifier.history_.seconds if classifier.history_ else None,
         evaluation_seconds=time.perf_counter() - began,
-        device=str(next(classifier.model_.parameters()).device.type),
+        device=device_of(classifier.model_).type,
         version=__version__,
         date=time.strftime("%Y-%m-%d"),
     )

@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, Self
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
-from ..config import Plain
+from .. import __version__
+from ..config import Plain, require_one_of
 from ..errors import DataError, TrainingError
 from ..records.history import Epoch, History, Stopped
 from ..tasks.classify import ClassificationLoss, balanced_weights
@@ -30,9 +31,30 @@ from ..training.snapshot import Snapshot
 from ..training.state import M, TrainingState
 from ..training.stopping import EarlyStopping
 from ..training.teams import Alone, Team
-from .validation import Scores
 
-__all__ = ["FitData", "Objective", "Run", "Watched", "classification_loss", "fit_model"]
+__all__ = [
+    "FitData",
+    "Judge",
+    "Objective",
+    "Run",
+    "Watched",
+    "classification_loss",
+    "fit_model",
+    "training_facts",
+]
+
+
+class Judge(Protocol[M, B]):  # type: ignore[misc]  # as invariant as a batch is
+    """Says how good a model is on data held out."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The scores it may give, by which a training can be monitored; one is the loss."""
+        ...
+
+    def __call__(self, model: M, batches: Batches[B], team: Team, /) -> Mapping[str, float]:
+        """Score the model on this process's share of the batches; the team adds up the rest."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +63,7 @@ class FitData(Generic[M, B]):
 
     training: Batches[B]
     validation: Batches[B] | None
-    judge: Callable[[M, Batches[B], Team], Scores]
+    judge: Judge[M, B]
 
     def __post_init__(self) -> None:
         if self.validation is not None and self.validation.count(0) == 0:
@@ -119,6 +141,23 @@ def fit_model(
     return _Fitting(model, data, loss=loss, config=config, run=run or Run()).go()
 
 
+def training_facts(model: nn.Module, history: History, names: tuple[str, ...]) -> dict[str, Plain]:
+    """What to remember of a training, whatever was trained: the kept epoch, its scores, versions.
+
+    ``names`` are those of the scores that may have been taken.
+    """
+    best = history.best
+    scores = best.validation if best else {}
+    return {
+        "parameters": sum(weight.numel() for weight in model.parameters()),
+        "best_epoch": best.epoch if best else None,
+        **{f"validation_{name}": scores.get(name) for name in names},
+        "training_seconds": history.seconds,
+        "regard": __version__,
+        "torch": str(torch.__version__),
+    }
+
+
 def classification_loss(
     config: TrainingConfig,
     counts: NDArray[np.int64],
@@ -149,6 +188,8 @@ class _Fitting(Generic[M, B]):
         config: TrainingConfig,
         run: Run,
     ) -> None:
+        if data.validation is not None:
+            require_one_of("monitor", config.monitor, data.judge.names)
         self.data, self.config, self.run = data, config, run
         total_steps = count_steps(data.training, config)
         self.state = TrainingState(model, config, total_steps=total_steps)
@@ -212,18 +253,15 @@ class _Fitting(Generic[M, B]):
 
     def _end_epoch(self, step: Step) -> None:
         scores = self._validate()
-        if scores is not None:
-            self._require_number(scores.loss, step)
+        if scores:
+            self._require_number(scores["loss"], step)
         epoch = Epoch(
             epoch=step.epoch,
             train_loss=self.running.mean,
             learning_rate=step.learning_rate,
             documents=self.running.documents,
             seconds=self.running.seconds,
-            validation_loss=None if scores is None else scores.loss,
-            validation_accuracy=None if scores is None else scores.accuracy,
-            validation_macro_f1=None if scores is None else scores.macro_f1,
-            validation_bleu=None if scores is None else scores.bleu,
+            validation=scores,
         )
         weights = {name: part.clone() for name, part in self.state.model.state_dict().items()}
         if self.stopping.judge(epoch):
@@ -234,9 +272,9 @@ class _Fitting(Generic[M, B]):
         for observer in self.run.observers:
             observer.on_epoch(epoch)
 
-    def _validate(self) -> Scores | None:
+    def _validate(self) -> Mapping[str, float]:
         if self.data.validation is None:
-            return None
+            return {}
         held_out = Watched(self.data.validation, "validating", self.run)
         return self.data.judge(self.state.model, held_out, self.run.team)
 

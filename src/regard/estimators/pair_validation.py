@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -14,8 +15,8 @@ from ..tasks.bleu import BLEU_COUNTS, bleu_counts, bleu_of_counts
 from ..tasks.generate import GenerationConfig, TokenLoss, generate
 from ..text.units import Units
 from ..training.batches import Batches
+from ..training.devices import device_of
 from ..training.teams import Team
-from .validation import Scores
 
 __all__ = ["MOST_WRITTEN", "PairJudge"]
 
@@ -30,14 +31,16 @@ class PairJudge:
     What is written is compared with the references as the target's pieces spell them.
     """
 
+    names: ClassVar[tuple[str, ...]] = ("loss", "bleu")
+
     units: Units  # of the targets
     generation: GenerationConfig
     bleu: bool = True
 
-    def __call__(self, model: Seq2Seq, batches: Batches[PairBatch], team: Team) -> Scores:
+    def __call__(self, model: Seq2Seq, batches: Batches[PairBatch], team: Team) -> dict[str, float]:
         """Score the model, without dropout, on its share of the batches."""
         model.eval()
-        device = next(model.parameters()).device
+        device = device_of(model)
         sums = torch.zeros(2, dtype=torch.float64, device=device)
         counts, seen = np.zeros(BLEU_COUNTS), 0
         for batch in team.share_batches(batches).read(0):
@@ -52,10 +55,10 @@ class PairJudge:
                 seen += len(batch)
         if not self.bleu:
             total, weight = team.add_up(sums).tolist()
-            return Scores(loss=total / weight)
+            return {"loss": total / weight}
         everything = torch.cat([sums, torch.from_numpy(counts).to(sums)])
         total, weight, *shared = team.add_up(everything).tolist()
-        return Scores(loss=total / weight, bleu=bleu_of_counts(np.array(shared)))
+        return {"loss": total / weight, "bleu": bleu_of_counts(np.array(shared))}
 
     def _written(self, model: Seq2Seq, moved: PairBatch, batch: PairBatch) -> NDArray[np.float64]:
         found = generate(model, moved.source, self.generation)

@@ -12,7 +12,6 @@ from typing import Self, overload
 import numpy as np
 import torch
 
-from .. import __version__
 from ..config import Plain, require, require_one_of
 from ..data.columns import Columns
 from ..data.pairs import EncodedPairs, Pair, PairBatch, pair_texts, read_pairs
@@ -38,7 +37,7 @@ from ..training.seeds import derived_seed, seeded
 from .aligning import align_pairs
 from .contract import TextEstimator
 from .estimating import measure_pace
-from .fitting import FitData, Run, fit_model
+from .fitting import FitData, Run, fit_model, training_facts
 from .pair_preparing import PreparedPairs, prepare_pairs
 from .pair_validation import PairJudge
 from .preparing import FitOptions, Holdout, noting_interrupts
@@ -267,7 +266,7 @@ class Translator(TextEstimator):
         return self
 
     def _require_settings(self) -> None:
-        require_one_of("monitor", self.training.monitor, ("loss", "bleu"))
+        require_one_of("monitor", self.training.monitor, PairJudge.names)
         if self.network.tied == "all" and not self.units.shared:
             raise ConfigError("network.tied='all' needs one vocabulary; set units.shared=true")
 
@@ -370,7 +369,7 @@ class Translator(TextEstimator):
         return mean_effective_count(map(self.writer_.alignment, wrote))
 
     def _facts(self, data: PreparedPairs, options: FitOptions) -> dict[str, Plain]:
-        best = self.history_.best if self.history_ else None
+        assert self.history_ is not None  # it was just fitted
         return {
             "date": time.strftime("%Y-%m-%d"),
             **_origin(options),
@@ -379,13 +378,7 @@ class Translator(TextEstimator):
             "pairs_left_out": data.left_out,
             "source_pieces": len(data.source_units),
             "target_pieces": len(data.target_units),
-            "parameters": sum(weight.numel() for weight in self.model_.parameters()),
-            "best_epoch": best.epoch if best else None,
-            "validation_loss": best.validation_loss if best else None,
-            "validation_bleu": best.validation_bleu if best else None,
-            "training_seconds": self.history_.seconds if self.history_ else None,
-            "regard": __version__,
-            "torch": str(torch.__version__),
+            **training_facts(self.model_, self.history_, PairJudge.names),
         }
 
 

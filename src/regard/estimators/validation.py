@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -11,51 +12,36 @@ from ..data.batch import Batch
 from ..models.base import Model
 from ..tasks.classify import ClassificationLoss
 from ..training.batches import Batches
+from ..training.devices import device_of
 from ..training.teams import Team
 
-__all__ = ["LabelJudge", "Scores", "validate"]
-
-
-@dataclass(frozen=True, slots=True)
-class Scores:
-    """What the validation data say of a model."""
-
-    loss: float
-    accuracy: float | None = None  # for multi-label data, of documents with every label right
-    macro_f1: float | None = None  # the mean over the classes that occur or were predicted
-    bleu: float | None = None  # of what is written freely, 0 to 100
+__all__ = ["LabelJudge"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelJudge:
-    """Judges a classifier by its loss, its accuracy and its macro-F1."""
+    """Judges a classifier by its loss, its accuracy and its macro-F1.
+
+    For multi-label data the accuracy is of documents with every label right. The macro-F1 is the
+    mean over the classes that occur or were predicted.
+    """
+
+    names: ClassVar[tuple[str, ...]] = ("loss", "accuracy", "macro_f1")
 
     loss: ClassificationLoss
     label_count: int
 
-    def __call__(self, model: Model, batches: Batches[Batch], team: Team) -> Scores:
-        """Score the model on the batches."""
-        return validate(model, batches, loss=self.loss, label_count=self.label_count, team=team)
-
-
-def validate(
-    model: Model,
-    batches: Batches[Batch],
-    *,
-    loss: ClassificationLoss,
-    label_count: int,
-    team: Team,
-) -> Scores:
-    """Score the model, without dropout, on its share of the batches; the team adds up the rest."""
-    model.eval()
-    device = next(model.parameters()).device
-    loss = loss.to(device)
-    sums = torch.zeros(5 + 3 * label_count, dtype=torch.float64, device=device)
-    with torch.no_grad():
-        for batch in team.share_batches(batches).read(0):
-            if len(batch):
-                sums += _tally(model, batch.to(device), loss)
-    return _scores(team.add_up(sums).cpu())
+    def __call__(self, model: Model, batches: Batches[Batch], team: Team) -> dict[str, float]:
+        """Score the model, without dropout, on its share of the batches; the team adds up."""
+        model.eval()
+        device = device_of(model)
+        loss = self.loss.to(device)
+        sums = torch.zeros(5 + 3 * self.label_count, dtype=torch.float64, device=device)
+        with torch.no_grad():
+            for batch in team.share_batches(batches).read(0):
+                if len(batch):
+                    sums += _tally(model, batch.to(device), loss)
+        return _scores(team.add_up(sums).cpu())
 
 
 def _tally(model: Model, batch: Batch, loss: ClassificationLoss) -> Tensor:
@@ -78,14 +64,14 @@ def _tally(model: Model, batch: Batch, loss: ClassificationLoss) -> Tensor:
     return torch.cat([documents.double(), parts.double(), counts.double()])
 
 
-def _scores(sums: Tensor) -> Scores:
+def _scores(sums: Tensor) -> dict[str, float]:
     documents, total, weight, penalty, right = sums[:5].tolist()
     hits, guesses, truths = sums[5:].view(3, -1)
     seen = guesses + truths > 0
     f1 = (2 * hits / (guesses + truths))[seen]
-    return Scores(
-        loss=total / weight + penalty / documents,
-        accuracy=right / documents,
+    return {
+        "loss": total / weight + penalty / documents,
+        "accuracy": right / documents,
         # With several labels a document, there may be none at all, and none guessed.
-        macro_f1=float(f1.mean()) if len(f1) else 0.0,
-    )
+        "macro_f1": float(f1.mean()) if len(f1) else 0.0,
+    }

@@ -15,6 +15,7 @@ from ..records.experiment import Curve
 from ..tasks.generate import GenerationConfig, TokenLoss, generate
 from ..training.batches import PlannedBatches
 from ..training.config import TrainingConfig
+from ..training.devices import device_of
 from ..training.forcing import ForcedLoss, ForcingConfig
 from ..training.loop import train
 from ..training.running import RunningLoss
@@ -71,13 +72,13 @@ def teach(model: Seq2Seq, lesson: Lesson, config: TrainingConfig) -> Iterator[Pr
     """
     batches = PlannedBatches(lesson.training, config)
     loss = ForcedLoss(TokenLoss(), ForcingConfig())
-    running = RunningLoss(next(model.parameters()).device)
+    running = RunningLoss(device_of(model))
     for step in train(model, batches, loss=loss, config=config):
         running.add(step)
         if step.ends_epoch:
             exact = float(right(model, lesson.held_out).mean())
             yield Progress(step.epoch, running.mean, exact)
-            running = RunningLoss(next(model.parameters()).device)
+            running = RunningLoss(device_of(model))
 
 
 def study(

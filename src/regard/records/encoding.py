@@ -58,6 +58,8 @@ def _plain(value: object) -> Json:
         if _holds_numbers(value) or _holds_rows_of_numbers(value):
             return cast(Json, value)
         return [_plain(item) for item in value]
+    if isinstance(value, Mapping):
+        return {str(name): _plain(item) for name, item in value.items()}
     if isinstance(value, str) and _HALVES.search(value):
         return {"joined": cast(list[Json], _HALVES.split(value))}
     if value is None or isinstance(value, str | int | float | bool):
@@ -79,6 +81,8 @@ def _holds_rows_of_numbers(items: Sequence[object]) -> bool:
 def _fields(kind: type[DataclassInstance], value: object) -> object:
     if not isinstance(value, Mapping):
         raise DataError(f"{kind.__name__} must be a JSON object, got {type(value).__name__}")
+    if hasattr(kind, "upgraded"):  # it knows how an older version wrote it
+        value = cast(Mapping[str, Json], kind.upgraded(value))
     hints = typing.get_type_hints(kind)
     given: dict[str, object] = {}
     for field in dataclasses.fields(kind):
@@ -106,6 +110,10 @@ def _built(hint: object, value: Json) -> object:
         return tuple(_built(kind, item) for kind, item in zip(kinds, value, strict=True))
     if isinstance(hint, type) and dataclasses.is_dataclass(hint):
         return _fields(hint, value)
+    if typing.get_origin(hint) is Mapping:
+        if not isinstance(value, Mapping):
+            raise DataError(f"an object was expected, got {value!r}")
+        return {name: _built(typing.get_args(hint)[1], item) for name, item in value.items()}
     if isinstance(value, Mapping) and value.keys() == {"joined"}:
         return "".join(cast(list[str], value["joined"]))
     return float(value) if hint is float and isinstance(value, int) else value

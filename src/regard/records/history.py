@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
-from .encoding import decode, encode
+from .encoding import Json, decode, encode
 
 __all__ = ["Epoch", "History", "Stopped"]
 
 Stopped = Literal["finished", "patience", "interrupted"]
 """Why a training ended: all epochs done, no progress for too long, or by hand."""
 
+_OLD_SCORES = ("loss", "accuracy", "macro_f1", "bleu")
+
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
     """One pass over the training data; ``epoch`` counts from one.
 
-    The validation scores are taken after the pass, without dropout, and are None where
-    nothing was held out; the training loss is the mean during the pass, with dropout.
+    The validation scores, by name, are taken after the pass, without dropout; there are none where
+    nothing was held out. The training loss is the mean during the pass, with dropout.
     """
 
     epoch: int
@@ -26,10 +29,36 @@ class Epoch:
     learning_rate: float  # of the last step
     documents: int
     seconds: float  # of training, without the validation
-    validation_loss: float | None = None
-    validation_accuracy: float | None = None
-    validation_macro_f1: float | None = None
-    validation_bleu: float | None = None
+    validation: Mapping[str, float] = field(default_factory=dict)  # such as "loss", "accuracy"
+
+    @staticmethod
+    def upgraded(value: Mapping[str, Json]) -> Mapping[str, Json]:
+        """Read what version 0.1 wrote: a field for each score, null where there was none."""
+        if "validation" in value:
+            return value
+        old = {name: value.get(f"validation_{name}") for name in _OLD_SCORES}
+        scores: dict[str, Json] = {name: score for name, score in old.items() if score is not None}
+        return {**value, "validation": scores}
+
+    @property
+    def validation_loss(self) -> float | None:
+        """The loss on the validation data, if there were any."""
+        return self.validation.get("loss")
+
+    @property
+    def validation_accuracy(self) -> float | None:
+        """The accuracy on the validation data, if it was measured."""
+        return self.validation.get("accuracy")
+
+    @property
+    def validation_macro_f1(self) -> float | None:
+        """The macro-F1 on the validation data, if it was measured."""
+        return self.validation.get("macro_f1")
+
+    @property
+    def validation_bleu(self) -> float | None:
+        """BLEU of what was written about the validation data, if it was measured."""
+        return self.validation.get("bleu")
 
     @property
     def documents_per_second(self) -> float:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import torch
+from torch import nn
 
 from ..errors import ConfigError
 
-__all__ = ["choose_device"]
+__all__ = ["choose_device", "device_of"]
 
 
 def choose_device(name: str = "auto") -> torch.device:
@@ -23,3 +24,8 @@ def choose_device(name: str = "auto") -> torch.device:
             f"device {name!r} cannot be used ({reason}); try auto or cpu"
         ) from problem
     return device
+
+
+def device_of(model: nn.Module) -> torch.device:
+    """Return where the weights of a model are."""
+    return next(model.parameters()).device

@@ -58,15 +58,11 @@ class TensorBoardLog(Observer):
         """Write the losses and scores of an epoch."""
         scalars = {
             "train_loss": epoch.train_loss,
-            "validation_loss": epoch.validation_loss,
-            "validation_accuracy": epoch.validation_accuracy,
-            "validation_macro_f1": epoch.validation_macro_f1,
-            "validation_bleu": epoch.validation_bleu,
             "documents_per_second": epoch.documents_per_second,
+            **{f"validation_{name}": score for name, score in epoch.validation.items()},
         }
         for name, value in scalars.items():
-            if value is not None:
-                self._writer.add_scalar(f"epoch/{name}", value, epoch.epoch)
+            self._writer.add_scalar(f"epoch/{name}", value, epoch.epoch)
         self._writer.flush()
 
     def close(self) -> None:

@@ -15,6 +15,8 @@ from .observers import Observer, Stage
 
 __all__ = ["TrainingProgress"]
 
+SCORES = {"loss": ("validation loss", 4), "macro_f1": ("macro-F1", 4), "bleu": ("BLEU", 2)}
+"""How a score is called, and how many digits of it are shown, where that is not as usual."""
 LONG = 2.0  # seconds after which a stage that is not on a bar is worth a line
 
 
@@ -82,17 +84,11 @@ class TrainingProgress(Observer):
     def on_epoch(self, epoch: Epoch) -> None:
         """Print a line about the epoch."""
         line = f"epoch {epoch.epoch:>2}  loss {epoch.train_loss:.4f}"
-        if epoch.validation_loss is not None:
-            line += f"  validation loss {epoch.validation_loss:.4f}"
-        if epoch.validation_accuracy is not None:
-            self._score = f"  accuracy {epoch.validation_accuracy:.3f}"
-            line += (
-                f"  accuracy {epoch.validation_accuracy:.4f}"
-                f"  macro-F1 {epoch.validation_macro_f1:.4f}"
-            )
-        if epoch.validation_bleu is not None:
-            self._score = f"  BLEU {epoch.validation_bleu:.1f}"
-            line += f"  BLEU {epoch.validation_bleu:.2f}"
+        for name, score in epoch.validation.items():
+            title, digits = SCORES.get(name, (name, 4))
+            line += f"  {title} {score:.{digits}f}"
+            if name in ("accuracy", "bleu"):
+                self._score = f"  {title} {score:.{digits - 1}f}"
         line += f"  {epoch.documents_per_second:,.0f} documents/s"
         if self._bar is not None:
             self._bar.console.print(line, highlight=False)

@@ -72,12 +72,8 @@ class EarlyStopping:
 
     def _score(self, epoch: Epoch) -> float | None:
         """The score of an epoch, larger is better; None without validation data."""
-        by_loss = None if epoch.validation_loss is None else -epoch.validation_loss
-        if self._config.monitor == "loss":
-            return by_loss
-        if self._config.monitor == "accuracy":
-            return epoch.validation_accuracy
-        if self._config.monitor == "bleu":
-            # BLEU of texts below four words is 0 however good they are. Any BLEU beats a loss.
-            return epoch.validation_bleu or by_loss
-        return epoch.validation_macro_f1
+        scores, monitor = epoch.validation, self._config.monitor
+        if monitor != "loss" and (monitor != "bleu" or scores.get("bleu")):
+            return scores.get(monitor)
+        # BLEU of texts below four words is 0 however good they are. Any BLEU beats a loss.
+        return -scores["loss"] if "loss" in scores else None
