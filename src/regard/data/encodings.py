@@ -38,6 +38,7 @@ MARKS = {
 """Byte order marks, the longer of two that begin alike first."""
 
 _SAMPLE = 1 << 15  # bytes in lines beyond ASCII, which are enough to know a language
+_FILLING = b"\xff\xff\xff"  # what lies where nothing was written, and no word of any language
 _PROBE = "text 1"
 _CLEAR = 3.0  # a rival that is e**3 = 20 times less likely is no rival,
 _UNCLEAR = 6.0  # but of one byte alone nobody should be so sure
@@ -222,7 +223,7 @@ def guess_encoding(sample: bytes) -> Guess | None:
 
     ``None``: none does better than noise, or most of the lines are UTF-8 after all.
     """
-    lines = [line for line in sample.splitlines() if not line.isascii()]
+    lines = [line for line in sample.splitlines() if not (line.isascii() or _FILLING in line)]
     sound = sum(map(_is_almost_utf_8, lines))
     if not lines or 2 * sound >= len(lines):
         return None
@@ -308,7 +309,7 @@ def _chance_letters(text: str) -> int:
     letters = [one for one in text if one >= "\u0370" and one.isalpha()]
     if not letters or len(set(letters)) >= (_FEWEST_LETTERS if max(letters) < "\u2e80" else 2):
         return 0
-    return 1 if len(letters) == len(set(letters)) else len(letters)
+    return 1 if len(letters) < _FEWEST_LETTERS else len(letters)
 
 
 @functools.cache
