@@ -6,10 +6,10 @@ import pytest
 
 from pages import Page
 from regard.records.explanation import Change
-from regard.records.receipt import Curve, Measure, Receipt
+from regard.records.receipt import Curve, Judgement, Measure, Receipt
 from regard.records.weights import Weights
 from regard.views.explanation.page import fragment, render
-from regard.views.explanation.receipt import meaning, panel, spoken
+from regard.views.explanation.receipt import conclusion, panel, spoken, verdicts
 from regard.views.explanation.terminal import Terminal
 from regard.views.explanation.terminal import render as printed
 
@@ -17,7 +17,7 @@ BINS = (0.01, 0.05, 0.1, 0.2, 0.5)
 REVIEW = "I sat there. It was brilliant, Zorblax!\n\nThe end dragged."
 
 
-def receipt(verdict="faithful", *, without=0.31, count=304, level="word"):
+def receipt(verdict="faithful", *, without=0.31, count=304, level="word", judged=None):
     measures = (
         Measure("comprehensiveness", 0.3121, 0.0512, level),
         Measure("tau", 0.2, None, level),
@@ -25,7 +25,10 @@ def receipt(verdict="faithful", *, without=0.31, count=304, level="word"):
     )
     taken = tuple(max(1, round(share * count)) for share in BINS)
     curve = Curve(level, count, taken, (without,) * 5, (0.9,) * 5, (0.95,) * 5, (0.6,) * 5)
-    return Receipt(verdict, measures, BINS, (curve,), 20, 4.6)
+    judgements = tuple(
+        Judgement(level, word, 0.005, 0.7, 0.2, 200, 199) for level, word in (judged or {}).items()
+    )
+    return Receipt(verdict, measures, BINS, (curve,), 20, 4.6, judgements=judgements)
 
 
 def measured(made, **options):
@@ -53,28 +56,47 @@ def test_what_erasing_did_is_said_in_plain_words(explain):
 
 
 @pytest.mark.parametrize(
-    ("verdict", "words"),
+    ("verdict", "meant", "concluded"),
     [
-        ("faithful", "the answer rests on what is marked here"),
-        ("weak", "other parts of the text count too"),
-        ("no better than chance", "no more than any other part"),
+        ("faithful", "the answer rests on the words marked here", "You may take what is marked"),
+        ("weak", "but other words count too", "a part of what the answer rests on"),
+        ("no better than chance", "no more than any others", "Do not take what is marked here"),
+        ("too short to tell", "too few words to tell this from luck", "The text is too short"),
+        ("not measured", "no words to take away", "Nothing was measured"),
     ],
 )
-def test_the_verdict_comes_with_its_meaning(explain, verdict, words):
-    html = fragment(measured(explain(REVIEW), verdict=verdict))
-    assert verdict.capitalize() in html and words in html
-    text = printed(measured(explain(REVIEW), verdict=verdict), Terminal(width=300, depth="none"))
-    assert f"{verdict.capitalize()}: " in text and words in text
+def test_the_verdict_comes_with_its_meaning_and_a_conclusion(explain, verdict, meant, concluded):
+    made = measured(explain(REVIEW), verdict=verdict, judged={"word": verdict})
+    html = fragment(made)
+    text = printed(made, Terminal(width=300, depth="none"))
+    for drawn in (html, text):
+        assert f"Words: {verdict}" in drawn and meant in drawn and concluded in drawn
     assert "Taking the 30 heaviest of 304 words away" in text.replace("\u00a0", " ")
 
 
-def test_an_answer_that_stays_without_the_heaviest_is_not_said_to_rest_on_it():
-    """The verdict also counts what the heaviest pieces give alone."""
-    made = receipt()
-    (lost, *others) = made.measures
-    repeated = replace(made, measures=(replace(lost, value=0.055), *others))
-    assert "the rest of the text is enough too" in meaning(repeated)
-    assert "rests on what is marked" in meaning(made)
+def test_words_and_sentences_are_judged_apart():
+    judged = {"word": "no better than chance", "sentence": "faithful"}
+    made = receipt("weak", judged=judged)
+    assert [verdict for verdict, _ in verdicts(made)] == [
+        "Words: no better than chance",
+        "Sentences: faithful",
+    ]
+    assert verdicts(made)[1][1] == (
+        "the answer rests on the sentences marked here. Dealt out at random, the weights fit as "
+        "well with probability 0.005."
+    )
+    assert conclusion(made) == (
+        "You may take the sentences marked here for what the answer rests on; not the words."
+    )
+    short = receipt("faithful", judged={"word": "faithful", "sentence": "too short to tell"})
+    assert conclusion(short).endswith("rests on; of the sentences nothing can be said.")
+
+
+def test_a_receipt_of_an_older_version_has_one_verdict(explain):
+    assert verdicts(receipt()) == [
+        ("Faithful", "the answer rests on the parts of the text marked here.")
+    ]
+    assert "● Faithful" in panel(measured(explain(REVIEW)).decisions[0])
 
 
 def test_every_measure_stands_beside_the_random_one(explain):
@@ -105,9 +127,13 @@ def test_without_a_receipt_nothing_is_claimed(explain):
 
 
 def test_nothing_to_take_away_is_said(explain):
-    empty = replace(explain(REVIEW).decisions[0], receipt=Receipt("no better than chance", ()))
+    judged = (Judgement("word", "not measured"),)
+    found = Receipt("not measured", (), judgements=judged)
+    empty = replace(explain(REVIEW).decisions[0], receipt=found)
     assert spoken(empty) == []
-    assert meaning(empty.receipt) == "there was nothing to take away, so nothing was measured."
+    assert verdicts(found) == [
+        ("Words: not measured", "there were no words to take away, so nothing is known of them.")
+    ]
     assert "All measures" not in panel(empty)
 
 

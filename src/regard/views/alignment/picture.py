@@ -24,20 +24,10 @@ __all__ = ["render", "write"]
 
 # All lengths are in points, 72 to the inch.
 _MARGIN, _FOOT, _GAP = 16.0, 34.0, 6.0
-
-
 _MIDDLE = "center_baseline"
-
-
 _COUNTS, _BAR = 84.0, 42.0  # the column of the counts, and the longest bar in it
-
-
 _LARGE, _SMALL = 20.0, 11.0  # how wide a cell is
-
-
 _MOST_LARGE = 40  # pieces on a side; with more, cells are small and say no number
-
-
 _LONGEST = 110.0  # a name
 
 

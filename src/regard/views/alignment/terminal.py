@@ -16,17 +16,9 @@ from .words import SCALE, heaviest, names, remark, score, told
 __all__ = ["Terminal", "render"]
 
 _BLOCKS = " ░▒▓█"  # where there are no greys
-
-
 _CELL = 2  # as wide as a letter of Korean or Chinese
-
-
 _LONGEST_NAME = 14
-
-
 _HIGHEST_HEAD = 10
-
-
 _LEGEND = (1, 4, 7, 10)  # levels; one for each of the blocks
 
 Style = Callable[[str], str]

@@ -15,14 +15,8 @@ from .words import measured_with
 __all__ = ["needle_map", "overview"]
 
 _WIDTH, _LEFT, _TOP, _BOTTOM = 976, 176, 58, 30
-
-
 _ROW = 38
-
-
 _BEFORE, _AFTER = 10, 62  # of a column's width: air, and air with the number
-
-
 _KEY = (
     "<span><i>●</i> clearly better than random</span> "
     "<span><i>○</i> not clearly better</span> <span><i>—</i> 95 % interval</span> "

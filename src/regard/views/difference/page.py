@@ -13,8 +13,6 @@ from .words import answered, headline, moved
 
 __all__ = ["render"]
 _OPEN = 3  # changes that are unfolded on the page
-
-
 _WIDEST = 60  # characters of a text on the terminal
 
 

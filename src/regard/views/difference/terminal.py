@@ -10,8 +10,6 @@ from .words import headline, moved
 __all__ = ["summary"]
 
 _LINES = 20  # changes on the terminal
-
-
 _WIDEST = 60  # characters of a text on the terminal
 
 

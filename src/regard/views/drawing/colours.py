@@ -56,8 +56,6 @@ LIGHT = Theme(
     against=(150, 140, 240),
     sentence=(0, 114, 178),
 )
-
-
 DARK = Theme(
     paper=(20, 24, 31),
     panel=(30, 36, 46),

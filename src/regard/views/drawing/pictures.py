@@ -46,8 +46,6 @@ _OTHERS = (
 )
 
 _USUAL = ("normal", 400)
-
-
 _NO_GLYPH = "\u25a1"  # an empty box
 
 

@@ -14,8 +14,6 @@ Depth = Literal["truecolor", "256", "bold", "none"]
 
 # A text must not steer the terminal: control codes become pictures of themselves.
 _PICTURES = {code: 0x2400 + code for code in range(32) if code not in (9, 10)}
-
-
 _BIDIRECTIONAL = [*range(0x202A, 0x202F), *range(0x2066, 0x206A)]  # they reorder what follows
 
 

@@ -14,14 +14,8 @@ __all__ = ["Styled", "broken", "is_right_to_left", "letters"]
 
 # Letters that a line may be broken before: Chinese and Japanese, which have no spaces.
 _LETTER = "[\u2e80-\u9fff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\U00020000-\U0003ffff]"
-
-
 _CLOSING = frozenset("、。，．！？；：）」』】〉》”’…\u00a0")
-
-
 _PARTS = re.compile(rf"\n|[^\S\n\u00a0]+|{_LETTER}|(?:(?!{_LETTER})[\S\u00a0])+")
-
-
 _IS_LETTER = re.compile(_LETTER)
 
 S = TypeVar("S")

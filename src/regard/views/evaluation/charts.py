@@ -237,14 +237,8 @@ def _tell_bin(part: LengthBin) -> str:
 
 
 _TABLE_UP_TO = 12  # classes; a larger matrix has no room for its numbers
-
-
 _PICTURE_UP_TO = 120  # classes; beyond, only the commonest mix-ups can be read
-
-
 _LONGEST_NAME = 18  # characters in the picture; the whole name shows on pointing
-
-
 _DARKEST = 0.55  # so that ink stays readable on it
 
 

@@ -23,8 +23,6 @@ from .words import compared, described, headline, learned_baseline, remarks
 __all__ = ["class_table", "data_notes", "glossary", "model_notes", "render"]
 
 _SCROLL_FROM = 5_000  # characters; a longer text scrolls in its own box
-
-
 _LONGEST_DRAWN = 60_000  # characters; of a longer text only the excerpt is shown
 
 
@@ -215,8 +213,6 @@ _GLOSSARY = (
     ("Points", "Differences of percentages. They compare answers to the same documents, so their "
      "interval can be narrow where those of the two scores overlap."),
 )  # fmt: skip
-
-
 _MULTILABEL = (
     ("Accuracy", "The share of documents whose labels are all right and none too many."),
     ("Hamming loss", "The share of single decisions, label by label, that are wrong."),

@@ -13,8 +13,6 @@ from .words import compared, described, headline, remarks
 __all__ = ["summary"]
 
 _MOST_CLASSES = 20  # rows of the table of classes; of more, the weakest are shown
-
-
 _MOST_MIX_UPS = 3
 
 

@@ -22,8 +22,6 @@ __all__ = ["PLOT_FORMATS", "mean_curve", "render_plot", "require_plots", "write_
 PLOT_FORMATS = ("svg", "png")
 
 _COLOURS = ("#1f6fb4", "#d9731a", "#3b8f4a", "#a63d57", "#7156a8", "#6b6b6b", "#b59b00", "#2aa198")
-
-
 _MUTED = "#8a8a8a"
 
 

@@ -16,8 +16,6 @@ __all__ = ["Passage", "Stretch", "passages"]
 
 # No "<" inside, so that a text of nothing but "<" is still scanned in one go.
 _TAG = re.compile(r"<[/!]?[A-Za-z-][^<>]*>")
-
-
 _SEPARATOR = re.compile(rf"(?:\s|{_TAG.pattern})+")
 
 Kind = Literal["word", "between", "tag", "unread"]

@@ -97,11 +97,7 @@ def _shortened(blocks: list[Block]) -> list[Block]:
 
 # All lengths are in points, 72 to the inch.
 WIDTH = 620.0
-
-
 _MARGIN, _GUTTER, _LINE, _HEAD, _FOOT = 22.0, 78.0, 18.0, 44.0, 30.0
-
-
 _BAR_WIDTH, _BAR_HEIGHT = 36.0, 10.0
 
 

@@ -3,71 +3,87 @@
 from __future__ import annotations
 
 from ...records.explanation import Decision
-from ...records.receipt import Curve, Measure, Receipt
+from ...records.receipt import (
+    CHANCE,
+    FAITHFUL,
+    NOT_MEASURED,
+    TOO_SHORT,
+    WEAK,
+    Curve,
+    Judgement,
+    Measure,
+    Receipt,
+)
 from ..drawing.charts import Axis, Frame, Line, draw_lines
 from ..drawing.page import escaped
 from ..drawing.words import percent
 
-__all__ = ["meaning", "panel", "spoken"]
+__all__ = ["conclusion", "panel", "spoken", "verdicts"]
 
 # The bin that is quoted: about what a reader takes in at a glance.
 _QUOTED = {"word": 0.1, "sentence": 0.2}
-
-
 _COLOURS = {"word": "orange", "sentence": "blue"}
-
-
-_SIGNS = {"faithful": "●", "weak": "◐", "no better than chance": "○"}
-
-
+_SIGNS = {FAITHFUL: "●", WEAK: "◐", CHANCE: "○", TOO_SHORT: "–", NOT_MEASURED: "–"}
 _MEANINGS = {
-    "faithful": "the answer rests on what is marked here.",
-    "weak": "what is marked here counts, but other parts of the text count too.",
-    "no better than chance": "the answer needs what is marked here no more than any other part.",
+    FAITHFUL: "the answer rests on the {} marked here.",
+    WEAK: "the {} marked here count, but other {} count too.",
+    CHANCE: "the answer needs the {} marked here no more than any others.",
+    TOO_SHORT: "there are too few {} to tell this from luck.",
+    NOT_MEASURED: "there were no {} to take away, so nothing is known of them.",
 }
-
-
-_REPEATED = "what is marked here is enough for the answer, but the rest of the text is enough too."
-
-
-_TOO_LITTLE = 0.01  # probability that is lost without the heaviest, beside random ones
-
-
-_FEW = 0.25  # random choices that do as well: luck is likely, but not all there is to see
-
-
+_PARTS = ("parts of the text", "parts")  # where words and sentences were not judged apart
+_CONCLUSIONS = {
+    FAITHFUL: "You may take what is marked here for what the answer rests on.",
+    WEAK: "Take what is marked here for a part of what the answer rests on, not for all of it.",
+    CHANCE: "Do not take what is marked here for the reason of the answer.",
+    TOO_SHORT: "The text is too short to tell whether what is marked here is the reason.",
+    NOT_MEASURED: "Nothing was measured: do not take what is marked here for the reason.",
+}
 _MEASURES = {
     "comprehensiveness": ("Comprehensiveness", "probability lost without the heaviest", "high"),
     "sufficiency": ("Sufficiency", "probability lost with the heaviest alone", "low"),
+    "agreement": ("Agreement", "of the weights with what random sets of pieces lose", "high"),
     "tau": ("Tau", "agreement with leaving out one at a time", "high"),
     "flip": ("Flip", "smallest share without which the answer is another; 1 if none is", "low"),
 }
 
 
-def meaning(receipt: Receipt) -> str:
-    """Say what the verdict means for a reader."""
-    if not receipt.curves:
-        return "there was nothing to take away, so nothing was measured."
-    share = receipt.rivals
-    if receipt.verdict == "no better than chance" and share is not None and share <= _FEW:
-        count, among = round(share * receipt.random_rankings), receipt.random_rankings
-        return (
-            f"{count} of {among} random choices do as well, too many to rule out luck; "
-            "in a short text a few choices are all there is."
-        )
-    if receipt.verdict == "faithful" and _repeats(receipt):
-        return _REPEATED
-    return _MEANINGS.get(receipt.verdict, "")
+def verdicts(receipt: Receipt) -> list[tuple[str, str]]:
+    """The verdict on the words and on the sentences, each with what it means for a reader.
+
+    A receipt of an older version has one verdict for both.
+    """
+    if not receipt.judgements:
+        return [(receipt.verdict.capitalize(), _MEANINGS.get(receipt.verdict, "").format(*_PARTS))]
+    found = []
+    for one in receipt.judgements:
+        noun = one.level + "s"
+        meant = _MEANINGS.get(one.verdict, "").format(noun, noun)
+        found.append((f"{noun.capitalize()}: {one.verdict}", f"{meant}{_luck(one)}"))
+    return found
 
 
-def _repeats(receipt: Receipt) -> bool:
-    """Whether the answer stays without what is heaviest: the gain lies in what that says alone."""
-    lost = [
-        one.value - (one.random or 0.0)
-        for one in receipt.measures
-        if one.name == "comprehensiveness"
-    ]
-    return bool(lost) and max(lost) < _TOO_LITTLE
+def conclusion(receipt: Receipt) -> str:
+    """Say in one sentence what a reader may conclude."""
+    trusted = [one for one in receipt.judgements if one.verdict == FAITHFUL]
+    others = [one for one in receipt.judgements if one.verdict != FAITHFUL]
+    if not trusted or not others:
+        return _CONCLUSIONS.get(receipt.verdict, "")
+    known = others[0].verdict in (WEAK, CHANCE)
+    rest = "not the {}s." if known else "of the {}s nothing can be said."
+    return (
+        f"You may take the {trusted[0].level}s marked here for what the answer rests on; "
+        + rest.format(others[0].level)
+    )
+
+
+def _luck(judgement: Judgement) -> str:
+    """How likely chance alone would do as well, where that was tested."""
+    if judgement.p_value is None:
+        return ""
+    return (
+        f" Dealt out at random, the weights fit as well with probability {judgement.p_value:.3g}."
+    )
 
 
 def spoken(decision: Decision) -> list[str]:
@@ -85,13 +101,20 @@ def panel(decision: Decision) -> str:
     receipt = decision.receipt
     if receipt is None:
         return ""
-    sign = _SIGNS.get(receipt.verdict, "")
     told = "".join(f"<li>{escaped(line)}</li>" for line in spoken(decision))
     drawn = "".join(_drawn(curve, receipt.bins, decision) for curve in receipt.curves)
     return (
-        '<section class="rg-receipt"><p class="rg-verdict">'
-        f"<b>{sign} {escaped(receipt.verdict.capitalize())}</b> {escaped(meaning(receipt))}</p>"
-        f'<div class="rg-evidence"><ul>{told}</ul>{drawn}</div>{_measures(receipt)}</section>'
+        f'<section class="rg-receipt"><p class="rg-verdict">{escaped(conclusion(receipt))}</p>'
+        f'{_judged(receipt)}<div class="rg-evidence"><ul>{told}</ul>{drawn}</div>'
+        f"{_measures(receipt)}</section>"
+    )
+
+
+def _judged(receipt: Receipt) -> str:
+    signs = [_SIGNS.get(one.verdict, "") for one in receipt.judgements or (receipt,)]
+    return "".join(
+        f'<p class="rg-judged"><b>{sign} {escaped(verdict)}</b> {escaped(meant)}</p>'
+        for sign, (verdict, meant) in zip(signs, verdicts(receipt), strict=True)
     )
 
 

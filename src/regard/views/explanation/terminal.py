@@ -14,7 +14,7 @@ from ..drawing.terminal import Terminal, printable
 from ..drawing.words import percent
 from ..drawing.wrapping import Styled, broken
 from .passages import Stretch, passages
-from .receipt import meaning, spoken
+from .receipt import conclusion, spoken, verdicts
 from .words import groups, heavy_words, is_right, method_name, notes, opposing_words, question, told
 
 __all__ = ["Terminal", "render"]
@@ -23,14 +23,8 @@ Style = Callable[[str], str]
 """Writes a text with the codes of its style."""
 
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
-
-
 _BAR = 5
-
-
 _NUMBER = 6  # cells of a weight such as "99.9 %"; a longer one widens the column for all
-
-
 _SHOWN_LABELS = 8
 
 
@@ -188,9 +182,11 @@ def _receipt(decision: Decision, terminal: Terminal) -> list[str]:
     """How faithful the explanation is."""
     if decision.receipt is None:
         return []
-    verdict = terminal.bold(decision.receipt.verdict.capitalize())
-    lines = [f"{verdict}: {meaning(decision.receipt)}", *spoken(decision)]
-    return ["", *(part for line in lines for part in _wrapped([Styled(line, str)], terminal.width))]
+    judged = [f"{verdict}: {meant}" for verdict, meant in verdicts(decision.receipt)]
+    lines = _wrapped([Styled(conclusion(decision.receipt), terminal.bold)], terminal.width)
+    for said in (*judged, *spoken(decision)):
+        lines += _wrapped([Styled(said, str)], terminal.width)
+    return ["", *lines]
 
 
 def _wrapped(stretches: Iterable[Styled[Style]], width: int) -> list[str]:

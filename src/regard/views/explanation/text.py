@@ -29,11 +29,7 @@ QUIET = 0.2
 
 
 _DECIDING = 8  # sentences that can be jumped to
-
-
 _FOLDED = 5  # quiet sentences in a row from which on they are folded
-
-
 _FOCUSABLE = 10  # words that the tab key reaches; more would be a burden, not a help
 
 
@@ -221,8 +217,6 @@ class _WordInk:
 
 
 _CELLS = 400  # of a strip; where there are more sentences, neighbours share one
-
-
 _WIDTH, _HEIGHT = 1000, 30
 
 

@@ -14,11 +14,7 @@ from .words import doubts, evenness, headline, use_line
 __all__ = ["render"]
 
 _MOST_CLASSES = 8  # histograms of one word
-
-
 _UNFOLDED = 6  # classes whose sentences are shown at once
-
-
 _LONG = 5_000  # characters; a longer text scrolls in its own box
 
 

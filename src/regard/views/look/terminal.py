@@ -10,14 +10,8 @@ from .words import headline, use_line
 __all__ = ["summary"]
 
 _SENTENCES = 3  # shown on the terminal for each class
-
-
 _CLASSES = 12
-
-
 _SUSPECTS = 10
-
-
 _WIDEST = 100  # characters of a sentence on the terminal
 
 
