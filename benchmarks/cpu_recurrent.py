@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_sequence
 
 from regard.kernels import cpu
-from regard.nn.recurrent import plain_recur
+from regard.nn.recurrence import batched
 from regard.ragged import Ragged
 
 VECTOR_SIZE = 200
@@ -74,7 +74,7 @@ def ways(work: Work) -> dict[str, Callable[[], Tensor]]:
     fixed = work.projected().detach().requires_grad_()
     return {
         "torch, packed": lambda: work.layer(work.packed)[0].data,
-        "ours, plain": lambda: plain_recur(
+        "ours, plain": lambda: batched.recur(
             "gru", work.projected(), work.index, work.rows, *work.recurrent()
         ),
         "ours, C": lambda: cpu.recur(

@@ -157,7 +157,7 @@ FORK = """
 import os, signal, sys, warnings
 import torch
 from regard.kernels import native
-from regard.nn.recurrent import recur
+from regard.nn.recurrence import recur
 from regard.ragged import Ragged
 
 warnings.simplefilter("ignore")

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from ..config import checked_settings
 from ..models.seq2seq import PRESETS, Seq2SeqConfig
-from ..nn.cells import CellName
+from ..nn.recurrence import CellName
 from ..records.experiment import Chart, Finding, Row
 from ..training.seeds import derived_seed
 from .running import Stopwatch, Tell, training_of, under

@@ -15,9 +15,9 @@ from torch import nn
 
 from ..config import checked_settings, require, require_one_of
 from ..data.series import SeriesBatch
-from ..nn.cells import CELLS, CellName
 from ..nn.dropout import drop
 from ..nn.encoders import RecurrentEncoder
+from ..nn.recurrence import CELLS, CellName
 from ..nn.rows import row_sum
 from ..nn.weighing import FeatureAttention, StepAttention, Weighed
 from ..ragged import Ragged

@@ -16,7 +16,6 @@ from ..config import checked_settings, require, require_one_of
 from ..data.batch import Batch
 from ..data.pairs import PairBatch
 from ..nn.attention import SCORES
-from ..nn.cells import CELLS, CellName
 from ..nn.decoding.bridges import BRIDGES, BridgeConfig, BridgeName
 from ..nn.decoding.decoders import DECODERS, DecoderName
 from ..nn.decoding.memory import WINDOWS, LookConfig
@@ -24,6 +23,7 @@ from ..nn.decoding.writing import DecoderConfig, Source, State
 from ..nn.dropout import drop
 from ..nn.encoders import RecurrentEncoder
 from ..nn.positions import read_order
+from ..nn.recurrence import CELLS, CellName
 from .base import Attention, Output
 from .words import WordEmbedding
 

@@ -7,10 +7,10 @@ from typing import Literal
 
 from ..config import checked_settings, require, require_one_of
 from ..nn.attention import SCORES
-from ..nn.cells import CELLS, CellName
 from ..nn.encoders import ENCODERS, Encoder, NoEncoder, RecurrentEncoder
 from ..nn.levels import Level
 from ..nn.pooling import POOLINGS, Pooling, PoolingConfig
+from ..nn.recurrence import CELLS, CellName
 from .words import WordEmbedding
 
 __all__ = ["ReaderConfig"]

@@ -12,10 +12,9 @@ from torch.nn.utils.rnn import PackedSequence
 
 from ..kernels import cpu
 from ..ragged import Ragged
-from .cells import CellName
 from .dropout import drop
 from .packing import Packing
-from .recurrent import Carry, Layer, has_kernel, recur, recur_from
+from .recurrence import Carry, CellName, Layer, has_kernel, recur, recur_from
 
 __all__ = ["ENCODERS", "LAYERS", "Encoder", "NoEncoder", "Reading", "RecurrentEncoder"]
 

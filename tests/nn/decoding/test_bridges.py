@@ -1,9 +1,9 @@
 import pytest
 import torch
 
-from regard.nn.cells import CELLS
 from regard.nn.decoding.bridges import BRIDGES, BridgeConfig
 from regard.nn.encoders import RecurrentEncoder
+from regard.nn.recurrence import CELLS
 from regard.ragged import Ragged
 
 HIDDEN, LAYERS = 3, 2

@@ -1,4 +1,4 @@
-"""The recurrence of ``nn.recurrent`` in C: how the work is shared out, forward, back by hand."""
+"""The recurrence of ``nn.recurrence`` in C: how the work is shared out, forward, back by hand."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def recur(
 ) -> Tensor:
     """Run a recurrent layer over every row, (items, directions * hidden size).
 
-    The same as ``nn.recurrent.recur``, which says what each argument is.
+    The same as ``nn.recurrence.recur``, which says what each argument is.
     """
     plan = Plan.of(Recurrent(cell, weights, biases), projected, index, rows)
     inputs = (projected, weights, biases)

@@ -32,7 +32,7 @@ def recur(
     weights: Tensor,
     biases: Tensor,
 ) -> Tensor:
-    """Run a recurrent cell over every row, as ``nn.recurrent.recur`` defines it.
+    """Run a recurrent cell over every row, as ``nn.recurrence.recur`` defines it.
 
     An index that points outside of ``projected`` gives NaN, because finding it would make the host
     wait.

@@ -12,7 +12,7 @@ from typing import Literal
 import torch
 from torch import nn
 
-from ..cells import CELLS, CellName
+from ..recurrence import CELLS, CellName
 from .stacks import Carries
 
 __all__ = ["BRIDGES", "BridgeConfig", "BridgeName", "CopyBridge", "LinearBridge", "NoBridge"]

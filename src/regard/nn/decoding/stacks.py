@@ -13,10 +13,9 @@ from torch import Tensor, nn
 from torch.nn.functional import linear
 
 from ...ragged import Ragged
-from ..cells import CellName
 from ..dropout import drop
 from ..encoders import LAYERS
-from ..recurrent import Carry, Layer, recur_from
+from ..recurrence import Carry, CellName, Layer, recur_from
 
 __all__ = ["STEPS", "Carries", "RecurrentStack"]
 

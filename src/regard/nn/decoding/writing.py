@@ -13,9 +13,9 @@ from torch import Tensor, nn
 from torch.nn.functional import linear
 
 from ...ragged import Ragged
-from ..cells import CellName
 from ..dropout import drop
 from ..packing import Packing
+from ..recurrence import CellName
 from .memory import LookConfig, Memory, weight_rows
 from .stacks import Carries, RecurrentStack
 

@@ -13,14 +13,15 @@ its memory as second.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal, Protocol
+from typing import Protocol
 
 import torch
 from torch import Tensor
 
-__all__ = ["CELLS", "Cell", "CellName", "GRUCell", "LSTMCell", "RNNCell"]
+from .definition import CellName
 
-CellName = Literal["rnn", "gru", "lstm"]
+__all__ = ["CELLS", "Cell", "GRUCell", "LSTMCell", "RNNCell"]
+
 Carry = Sequence[Tensor]
 Views = tuple[Tensor, ...]
 

@@ -5,8 +5,8 @@ import torch
 from torch import nn
 from torch.nn.utils.rnn import pad_sequence
 
-from regard.nn import recurrent
-from regard.nn.recurrent import Layer, has_kernel, plain_recur, recur, recur_from
+from regard.nn.recurrence import Layer, batched, has_kernel, recur, recur_from
+from regard.nn.recurrence.definition import define
 from regard.ragged import Ragged
 
 CELLS = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
@@ -19,6 +19,7 @@ SHAPES = {
     "no rows": [],
 }
 HIDDEN, SIZE = 4, 3
+WAYS = {"definition": define, "batched": batched.run}
 
 
 def parameters(layer):
@@ -60,12 +61,13 @@ def gradients(states, inputs):
 @pytest.mark.parametrize("directions", [1, 2])
 @pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize("indexed", [True, False])
-def test_states_and_gradients_equal_torch(cell, directions, lengths, indexed):
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+def test_states_and_gradients_equal_torch(way, cell, directions, lengths, indexed):
     layer, table, index, rows = make(cell, directions, lengths)
     input_weights, input_biases, weights, biases = parameters(layer)
     inputs = table if indexed else table[index]
     projected = inputs @ input_weights.T + input_biases
-    states = plain_recur(cell, projected, index if indexed else None, rows, weights, biases)
+    states, *_ = way(Layer(cell, weights, biases), projected, index if indexed else None, rows)
     assert states.shape == (sum(lengths), directions * HIDDEN)
     if not sum(lengths):
         return
@@ -84,12 +86,12 @@ def test_where_a_visit_is_cut_changes_nothing(cell, kept, span, monkeypatch):
     input_weights, input_biases, weights, biases = parameters(layer)
     projected = (table @ input_weights.T + input_biases).detach().requires_grad_()
     inputs = [projected, *layer.parameters()]
-    whole = plain_recur(cell, projected, index, rows, weights, biases)
+    whole = batched.recur(cell, projected, index, rows, weights, biases)
     expected = gradients(whole, inputs)
-    monkeypatch.setattr(recurrent, "KEPT_BYTES", kept)
-    monkeypatch.setattr(recurrent, "SPAN_SLOTS", span[0])
-    monkeypatch.setattr(recurrent, "SPAN_STEPS", span[1])
-    cut = plain_recur(cell, projected, index, rows, weights, biases)
+    monkeypatch.setattr(batched, "KEPT_BYTES", kept)
+    monkeypatch.setattr(batched, "SPAN_SLOTS", span[0])
+    monkeypatch.setattr(batched, "SPAN_STEPS", span[1])
+    cut = batched.recur(cell, projected, index, rows, weights, biases)
     torch.testing.assert_close(cut, whole)
     for found, wanted in zip(gradients(cut, inputs), expected, strict=True):
         torch.testing.assert_close(found, wanted)
@@ -103,7 +105,7 @@ def test_gradients_equal_finite_differences(cell):
     leaves = (projected, weights.detach().requires_grad_(), biases.detach().requires_grad_())
     # A second way back computes the gates again, by other products, so the last bits may differ.
     assert torch.autograd.gradcheck(
-        lambda p, w, b: plain_recur(cell, p, index, rows, w, b), leaves, nondet_tol=1e-12
+        lambda p, w, b: batched.recur(cell, p, index, rows, w, b), leaves, nondet_tol=1e-12
     )
 
 
@@ -112,7 +114,9 @@ def test_going_back_twice_gives_the_same_gradient(cell):
     """The kept gates are overwritten on the first way back; the second must not notice."""
     layer, table, index, rows = make(cell, 2, SHAPES["mixed"])
     input_weights, input_biases, weights, biases = parameters(layer)
-    states = plain_recur(cell, table @ input_weights.T + input_biases, index, rows, weights, biases)
+    states = batched.recur(
+        cell, table @ input_weights.T + input_biases, index, rows, weights, biases
+    )
     first, second = (
         torch.autograd.grad(states.sum(), table, retain_graph=True)[0] for _ in range(2)
     )
@@ -121,16 +125,19 @@ def test_going_back_twice_gives_the_same_gradient(cell):
 
 @pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize("directions", [1, 2])
-def test_the_quickest_way_gives_what_the_plain_way_gives(cell, directions):
+def test_every_way_gives_what_the_definition_gives(cell, directions):
     """Whatever kernel this machine has, in single precision."""
     layer, table, index, rows = make(cell, directions, SHAPES["mixed"], torch.float32)
     input_weights, input_biases, weights, biases = parameters(layer)
     projected = (table @ input_weights.T + input_biases).detach().requires_grad_()
-    results = [way(cell, projected, index, rows, weights, biases) for way in (recur, plain_recur)]
-    torch.testing.assert_close(*results, atol=1e-5, rtol=1e-5)
-    quick, plain = (gradients(states, [projected, *layer.parameters()]) for states in results)
-    for found, wanted in zip(quick, plain, strict=True):
-        torch.testing.assert_close(found, wanted, atol=1e-5, rtol=1e-5)
+    defined, *_ = define(Layer(cell, weights, biases), projected, index, rows)
+    leaves = [projected, *layer.parameters()]
+    expected = gradients(defined, leaves)
+    for way in (recur, batched.recur):
+        states = way(cell, projected, index, rows, weights, biases)
+        torch.testing.assert_close(states, defined, atol=1e-5, rtol=1e-5)
+        for found, wanted in zip(gradients(states, leaves), expected, strict=True):
+            torch.testing.assert_close(found, wanted, atol=1e-5, rtol=1e-5)
 
 
 def test_double_precision_has_no_kernel():
@@ -146,7 +153,7 @@ def test_the_plain_rnn_is_its_equation():
     for item in index.tolist():
         state = torch.tanh(projected[item] + weights[0] @ state + biases[0])
         expected.append(state)
-    states = plain_recur("rnn", projected, index, rows, weights, biases)
+    states = batched.recur("rnn", projected, index, rows, weights, biases)
     torch.testing.assert_close(states, torch.stack(expected), atol=1e-6, rtol=0)
 
 
@@ -164,7 +171,7 @@ def test_the_gru_is_its_equations_with_the_update_gate_turned_round():
         candidate = torch.tanh(from_input[2] + reset * from_state[2])
         state = (1 - update) * state + update * candidate
         expected.append(state)
-    states = plain_recur("gru", projected, index, rows, weights, biases)
+    states = batched.recur("gru", projected, index, rows, weights, biases)
     torch.testing.assert_close(states, torch.stack(expected), atol=1e-6, rtol=0)
 
 
@@ -176,7 +183,9 @@ def test_the_same_weights_read_any_length(cell, length):
     input_weights, input_biases, weights, biases = parameters(layer)
     index = torch.arange(length) % 5
     rows = Ragged(index, torch.tensor([length]))
-    states = plain_recur(cell, table @ input_weights.T + input_biases, index, rows, weights, biases)
+    states = batched.recur(
+        cell, table @ input_weights.T + input_biases, index, rows, weights, biases
+    )
     assert states.shape == (length, 2 * HIDDEN)
     assert torch.isfinite(states).all()
 
@@ -188,7 +197,7 @@ def test_padding_and_packing_in_torch_agree_with_rows():
     padded = pad_sequence(table[index].split([4, 2, 1]), batch_first=True)
     outputs = layer(padded.transpose(0, 1))[0].transpose(0, 1)
     expected = torch.cat([outputs[row, :length] for row, length in enumerate([4, 2, 1])])
-    states = plain_recur(
+    states = batched.recur(
         "gru", table @ input_weights.T + input_biases, index, rows, weights, biases
     )
     torch.testing.assert_close(states, expected)
@@ -197,7 +206,9 @@ def test_padding_and_packing_in_torch_agree_with_rows():
 def test_autocast_leaves_the_recurrence_in_one_type():
     layer, table, index, rows = make("gru", 2, SHAPES["mixed"], torch.float32)
     input_weights, input_biases, weights, biases = parameters(layer)
-    exact = plain_recur("gru", table @ input_weights.T + input_biases, index, rows, weights, biases)
+    exact = batched.recur(
+        "gru", table @ input_weights.T + input_biases, index, rows, weights, biases
+    )
     with torch.autocast("cpu", dtype=torch.bfloat16):
         projected = nn.functional.linear(table, input_weights, input_biases)
         states = recur("gru", projected, index, rows, weights, biases)
@@ -234,15 +245,16 @@ def by_torch_from(layer, vectors, lengths, start):
 @pytest.mark.parametrize("directions", [1, 2])
 @pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize("span", [(1 << 16, 1 << 12), (5, 2)])
-def test_a_given_start_is_gone_on_from(cell, directions, lengths, span, monkeypatch):
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+def test_a_given_start_is_gone_on_from(way, cell, directions, lengths, span, monkeypatch):
     """002-02: states, ends and every gradient as torch's, whatever spans the visit is cut into."""
-    monkeypatch.setattr(recurrent, "SPAN_SLOTS", span[0])
-    monkeypatch.setattr(recurrent, "SPAN_STEPS", span[1])
+    monkeypatch.setattr(batched, "SPAN_SLOTS", span[0])
+    monkeypatch.setattr(batched, "SPAN_STEPS", span[1])
     layer, table, index, rows = make(cell, directions, lengths)
     input_weights, input_biases, weights, biases = parameters(layer)
     start = started(cell, directions, lengths)
     projected = table[index] @ input_weights.T + input_biases
-    states, ends = recur_from(Layer(cell, weights, biases), projected, rows, tuple(start))
+    states, *ends = way(Layer(cell, weights, biases), projected, None, rows, tuple(start))
     expected, last = by_torch_from(layer, table[index], lengths, start)
     if sum(lengths):
         torch.testing.assert_close(states, expected)
@@ -270,7 +282,7 @@ def test_without_a_start_every_row_begins_at_zeros(cell):
     torch.testing.assert_close(states, same)
     torch.testing.assert_close(ends, same_ends)
     torch.testing.assert_close(
-        states, plain_recur(cell, projected, None, rows, weights, biases), atol=0, rtol=0
+        states, batched.recur(cell, projected, None, rows, weights, biases), atol=0, rtol=0
     )
 
 
