@@ -21,12 +21,12 @@ from .verdicts import SetTest, together
 __all__ = ["RANDOM_DRAWS", "Inquiry", "Pieces", "inquiries", "with_receipts"]
 
 SEED = 0
-RANDOM_DRAWS = range(8, 25)
+RANDOM_DRAWS = range(6, 25)
 """How many random sets as large as each bin are taken away, and as many others left alone.
 
 The most for a short text, where they cost little and each tells less.
 """
-DRAWN_WORDS = 1600  # how many words the documents of all draws have, where that is possible
+DRAWN_WORDS = 1500  # how many words the documents of all draws have, where that is possible
 WORDS_LEFT_OUT = 500
 """Of a longer document so many words, drawn at random, are left out one by one."""
 
