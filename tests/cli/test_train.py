@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import threading
+from pathlib import Path
 
 import numpy as np
 import pyarrow
@@ -59,7 +60,8 @@ def test_the_same_command_gives_the_same_bits(shell, project, tmp_path):
         assert made.code == 0
     first, second = (tmp_path / name / "weights.safetensors" for name in ("a", "b"))
     assert first.read_bytes() == second.read_bytes()
-    shell("train", project.training, *COLUMNS, *ONE_EPOCH, "--seed", "1", "--out", tmp_path / "a")
+    again = ["train", project.training, *COLUMNS, *ONE_EPOCH, "--out", tmp_path / "a"]
+    assert shell(*again, "--overwrite", "--seed", "1").code == 0
     assert first.read_bytes() != second.read_bytes()
 
 
@@ -121,7 +123,7 @@ def test_texts_of_the_test_file_are_looked_for_among_the_training_ones(shell, pr
     assert ran.code == 0
     assert "! 3 of 9 test documents are training documents too" in ran.err
     assert ran.err.startswith("80 training documents, "), "they are not trained on"
-    refused = shell(*arguments, "--validation", path, "--test", path)
+    refused = shell(*arguments, "--overwrite", "--validation", path, "--test", path)
     assert refused.code == 1
     assert "--validation and --test are both" in refused.err
 
@@ -327,6 +329,40 @@ def test_a_folder_that_is_no_model_is_refused_before_the_training(shell, project
     arguments = ["train", project.training, *COLUMNS, *ONE_EPOCH]
     assert "exists and is not a saved model" in shell(*arguments, "--out", tmp_path).error
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_a_model_is_not_replaced_unasked(shell, project, tmp_path):
+    """And that is said before anything is read."""
+    out = Path(shutil.copytree(project.model, tmp_path / "model"))
+    before = (out / "config.json").read_bytes()
+    arguments = ["train", project.training, *COLUMNS, *ONE_EPOCH, "--out", out]
+    assert "holds a model; name another --out, or replace it with" in shell(*arguments).error
+    assert "and nothing to resume" in shell(*arguments, "--resume").error
+    assert "give one" in shell(*arguments, "--resume", "--overwrite").error
+    assert (out / "config.json").read_bytes() == before
+    assert shell(*arguments, "--overwrite").code == 0
+    assert (out / "config.json").read_bytes() != before
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_what_cannot_be_written_is_said_before_anything_is_read(shell, tmp_path, monkeypatch):
+    (tmp_path / "here").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    monkeypatch.chdir(tmp_path / "here")
+    for out, message in (
+        (".", "folder you are in"),
+        ("/", "folder you are in"),
+        ("../link", "link"),
+    ):
+        assert message in shell("train", "no such file.csv", "--out", out).error
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["here", "link"]
+
+
+def test_what_a_killed_save_left_is_finished_by_the_next_training(shell, project, tmp_path):
+    shutil.copytree(project.model, tmp_path / ".model.old")
+    with pytest.warns(UserWarning, match="a save to .* what was there before was brought back"):
+        ran = shell("train", project.training, *COLUMNS, "--out", tmp_path / "model")
+    assert "holds a model" in ran.error and (tmp_path / "model").exists()
 
 
 def test_what_is_unfinished_is_not_thrown_away_unasked(shell, project, tmp_path):

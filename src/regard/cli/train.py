@@ -23,7 +23,7 @@ from .progress import say
 from .settings import classifier_from
 from .train_classifier import ClassificationJob, open_files
 from .train_translator import TranslationJob
-from .working import require_for_task
+from .working import require_for_task, require_out
 
 __all__ = ["train"]
 
@@ -62,6 +62,10 @@ Vectors = Annotated[
     Path | None, typer.Option(help="Pretrained word vectors: GloVe, word2vec or fastText.")
 ]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with a run that was ended.")]
+Overwrite = Annotated[
+    bool,
+    typer.Option("--overwrite", help="Replace the model, or unfinished training, that is there."),
+]
 Baseline = Annotated[
     bool, typer.Option(help="Also fit TF-IDF with logistic regression, to compare with.")
 ]
@@ -88,6 +92,7 @@ def train(
     changes: Changes = None,
     vectors: Vectors = None,
     resume: Resume = False,
+    overwrite: Overwrite = False,
     baseline: Baseline = True,
     logs: Logs = None,
     encoding: Encoding = None,
@@ -103,6 +108,7 @@ def train(
 
     require_one_of("--task", task, ("classify", "translate"))
     require_for_task(task, context.params)
+    require_out(out, resume=resume, overwrite=overwrite)
     settings = [*(changes or ()), *_named(epochs=epochs, seed=seed)]
     if task == "translate":
         pairs = Columns(
@@ -114,7 +120,14 @@ def train(
         )
         reader = open_documents(data, pairs, on_bad_row)
         translation = TranslationJob(reader, out, validation, on_bad_row, quiet)
-        translation.go(model or "seq2seq", settings, device=device, resume=resume, logs=logs)
+        translation.go(
+            model or "seq2seq",
+            settings,
+            device=device,
+            resume=resume,
+            overwrite=overwrite,
+            logs=logs,
+        )
         return
     columns = Columns(
         text=text_column,
@@ -131,7 +144,7 @@ def train(
         say("a pipe is read once, so no baseline is fitted to compare with", quiet=quiet)
         baseline = False
     job = ClassificationJob(classifier, files, out=out, baseline=baseline, quiet=quiet)
-    job.go(vectors=vectors, resume=resume, logs=logs)
+    job.go(vectors=vectors, resume=resume, overwrite=overwrite, logs=logs)
 
 
 def _named(**values: int | None) -> list[str]:

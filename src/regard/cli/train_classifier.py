@@ -92,7 +92,7 @@ class ClassificationJob:
         self.reader, self.held_out, self.test, fraction = files
         self.classifier.set_params(validation=fraction)
 
-    def go(self, *, vectors: Path | None, resume: bool, logs: Path | None) -> None:
+    def go(self, *, vectors: Path | None, resume: bool, overwrite: bool, logs: Path | None) -> None:
         """Fit, compare, save and say so; with several processes the first alone speaks."""
         from ..estimators.fitting import Run
         from ..scale.distributed import join_team, own_device
@@ -103,7 +103,7 @@ class ClassificationJob:
         self.classifier.set_params(device=str(device))
         with (
             Interrupts() as interrupts,
-            work_folder(self.out, resume=resume, quiet=self.quiet) as work,
+            work_folder(self.out, resume=resume, overwrite=overwrite, quiet=self.quiet) as work,
             join_team(device) as team,
         ):
             self.quiet = self.quiet or team.rank != 0

@@ -43,6 +43,7 @@ class TranslationJob:
         *,
         device: str,
         resume: bool,
+        overwrite: bool,
         logs: Path | None,
     ) -> None:
         """Fit, save and say so; with several processes the first alone speaks."""
@@ -57,7 +58,7 @@ class TranslationJob:
         translator.set_params(device=str(own), validation=fraction)
         with (
             Interrupts() as interrupts,
-            work_folder(self.out, resume=resume, quiet=self.quiet) as work,
+            work_folder(self.out, resume=resume, overwrite=overwrite, quiet=self.quiet) as work,
             join_team(own) as team,
         ):
             self.quiet = self.quiet or team.rank != 0

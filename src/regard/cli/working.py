@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import ConfigError, DataError
+from ..errors import ConfigError, DataError, ModelError
 from .inputs import near_file, open_documents
 from .progress import say
 
@@ -23,6 +23,7 @@ __all__ = [
     "end_of_training",
     "held_out",
     "require_for_task",
+    "require_out",
     "saying_when_nothing_is_learnt",
     "watching",
     "work_folder",
@@ -44,20 +45,42 @@ def require_for_task(task: str, given: Mapping[str, object]) -> None:
         raise ConfigError("--source-column and --target-column are for --task translate")
 
 
+def require_out(out: Path, *, resume: bool, overwrite: bool) -> None:
+    """Raise an error where ``out`` cannot be written, or something there would be lost unasked."""
+    from ..estimators.exchange import recover_folder
+    from ..estimators.folder import is_model, require_free
+
+    recover_folder(out)
+    require_free(out)
+    if overwrite and resume:
+        raise ConfigError("--resume goes on with a training and --overwrite begins anew; give one")
+    if overwrite:
+        return
+    work = _beside(out)
+    # A training that was allowed to begin may end, whether or not it has saved something already.
+    if is_model(out) and not (resume and _unfinished(work)):
+        raise ModelError(
+            f"{out} holds a model{' and nothing to resume' if resume else ''}; name another --out, "
+            "or replace it with --overwrite"
+        )
+    if _unfinished(work) and not resume:
+        raise DataError(
+            f"an unfinished training lies in {work}; go on with --resume, or begin anew with "
+            "--overwrite"
+        )
+
+
 @contextmanager
-def work_folder(out: Path, *, resume: bool, quiet: bool) -> Iterator[Path]:
+def work_folder(out: Path, *, resume: bool, overwrite: bool, quiet: bool) -> Iterator[Path]:
     """Give the folder beside ``out`` where a training works, to this training alone.
 
     It is gone once the model is saved. Where the training fails or is killed it stays if there is
     a checkpoint to go on from. What is foreign is not replaced, what is unfinished is not lost.
     """
     from ..data.locks import hold_lock
-    from ..estimators.folder import require_free
     from ..scale.distributed import is_first
 
-    require_free(out)
-    place = out.resolve()
-    work = place.with_name(f"{place.name}.partial")
+    work = _beside(out)
     if not is_first():  # the first of several processes holds it for all
         yield work
         return
@@ -66,20 +89,28 @@ def work_folder(out: Path, *, resume: bool, quiet: bool) -> Iterator[Path]:
         # Removed last, and only where nobody has put anything into it since.
         stack.callback(_remove_empty, work)
         stack.enter_context(hold_lock(work / "lock", taken=taken))
-        unfinished = (work / "checkpoint" / "state.safetensors").exists()
-        if unfinished and not resume:
-            raise DataError(
-                f"an unfinished training lies in {work}; go on with --resume, or delete it"
-            )
-        if resume and not unfinished:
+        require_out(out, resume=resume, overwrite=overwrite)
+        if overwrite:
+            _empty(work)
+        if resume and not _unfinished(work):
             say("there is nothing to resume; training from the start", quiet=quiet)
         try:
             yield work
         except BaseException:
-            if not (work / "checkpoint" / "state.safetensors").exists():
+            if not _unfinished(work):
                 _empty(work)
             raise
         _empty(work)
+
+
+def _beside(out: Path) -> Path:
+    """The folder where an unfinished training lies."""
+    place = out.resolve()
+    return place.with_name(f"{place.name}.partial")
+
+
+def _unfinished(work: Path) -> bool:
+    return (work / "checkpoint" / "state.safetensors").exists()
 
 
 def _empty(work: Path) -> None:

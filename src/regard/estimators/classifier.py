@@ -268,7 +268,10 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
         return self
 
     def save(self, folder: Path | str) -> None:
-        """Write config.json, vocab.txt, weights.safetensors and card.md into ``folder``."""
+        """Write config.json, vocab.txt, weights.safetensors and card.md into ``folder``.
+
+        A model that is already there is replaced; anything else there is an error.
+        """
         self._require_fitted()
         saved = Saved(
             settings=self.settings_,

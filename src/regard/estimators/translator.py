@@ -233,7 +233,10 @@ class Translator(TextEstimator):
         )
 
     def save(self, folder: Path | str) -> None:
-        """Write config.json, both vocabularies, weights.safetensors and card.md."""
+        """Write config.json, both vocabularies, weights.safetensors and card.md.
+
+        A model that is already there is replaced; anything else there is an error.
+        """
         self._require_fitted()
         saved = SavedTranslator(
             settings=self.settings_,
