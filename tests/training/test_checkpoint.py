@@ -36,7 +36,9 @@ def test_nothing_saved_yet_is_a_fresh_start(tmp_path):
 )
 def test_another_run_is_refused_by_what_differs(tmp_path, settings, more):
     Checkpoint(tmp_path, {"size": 5}).save(RUN, {"seed": 0})
-    with pytest.raises(ConfigError, match=r"begun with (size|seed) = .*start without resuming"):
+    with pytest.raises(
+        ConfigError, match=r"begun with (size|seed) = .*begin anew without resuming"
+    ):
         Checkpoint(tmp_path, settings, resume=True).load(more)
 
 
@@ -86,3 +88,14 @@ def test_a_fingerprint_tells_runs_apart():
     assert taken(ToySource(30), labels=4) != usual
     assert taken(ToySource(30, seed=1)) != usual
     assert taken(ToySource(29)) != usual
+
+
+def test_a_state_that_is_no_run_s_is_one_line_that_says_what_to_do(tmp_path):
+    checkpoint = Checkpoint(tmp_path, resume=True)
+    told = r"not that of such a run \(KeyError.*--overwrite"
+    with pytest.raises(ModelError, match=told), checkpoint.restoring():
+        raise KeyError("place")
+    checkpoint.path.write_bytes(b"half a run")
+    with pytest.raises(ModelError, match=r"is damaged .*begin anew .*--overwrite") as error:
+        checkpoint.load({})
+    assert "\n" not in str(error.value)

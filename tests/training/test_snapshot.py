@@ -1,7 +1,10 @@
 """A snapshot file is there whole or not at all, and gives back the same bits."""
 
+import json
+
 import pytest
 import torch
+from safetensors.torch import save
 
 from regard.errors import ModelError
 from regard.training.snapshot import Snapshot, read_snapshot, write_snapshot
@@ -68,3 +71,22 @@ def test_a_foreign_file_is_named(tmp_path):
     save_file({"a": torch.ones(1)}, tmp_path / "state")
     with pytest.raises(ModelError, match="damaged"):
         read_snapshot(tmp_path / "state")
+
+
+def test_a_flipped_bit_is_found_wherever_it_is(tmp_path):
+    """Without a digest, one of ten changed the training in silence, others were a KeyError."""
+    path = tmp_path / "state"
+    write_snapshot(path, Snapshot(TENSORS, VALUES))
+    whole = path.read_bytes()
+    for place in range(0, len(whole) * 8, 7):
+        changed = bytearray(whole)
+        changed[place // 8] ^= 1 << place % 8
+        path.write_bytes(changed)
+        with pytest.raises(ModelError, match=r"the checkpoint .*state is damaged") as error:
+            read_snapshot(path)
+        assert "\n" not in str(error.value)
+
+
+def test_a_file_from_before_there_were_digests_is_read(tmp_path):
+    (tmp_path / "state").write_bytes(save(TENSORS, {"values": json.dumps(VALUES)}))
+    assert read_snapshot(tmp_path / "state").values == VALUES

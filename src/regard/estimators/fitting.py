@@ -315,12 +315,13 @@ class _Fitting(Generic[M, B]):
         return Snapshot.from_bytes(content) if content else None
 
     def _resume(self) -> None:
-        saved = self._load()
-        if saved is None:
+        saved, checkpoint = self._load(), self.run.checkpoint
+        if saved is None or checkpoint is None:
             return
-        self.state.restore(saved.under("state"))
-        self.stopping.restore(saved.under("stopping"))
-        self.running.restore(saved.under("running"))
-        self.best = saved.under("best").tensors
-        history = json.dumps(saved.under("fitting").values["history"])
-        self.epochs = list(History.from_json(history).epochs)
+        with checkpoint.restoring():
+            self.state.restore(saved.under("state"))
+            self.stopping.restore(saved.under("stopping"))
+            self.running.restore(saved.under("running"))
+            self.best = saved.under("best").tensors
+            history = json.dumps(saved.under("fitting").values["history"])
+            self.epochs = list(History.from_json(history).epochs)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
 
 from torch import nn
 
 from ..config import Plain, to_dict
-from ..errors import ConfigError, ModelError
+from ..errors import ConfigError, ModelError, RegardError
 from ..records.encoding import Json
 from .batches import B, Batches
 from .config import TrainingConfig
@@ -20,6 +21,7 @@ from .snapshot import Snapshot, read_snapshot, write_snapshot
 __all__ = ["Checkpoint", "fingerprint"]
 
 FORMAT = 2
+ANEW = "begin anew without resuming (regard train --overwrite)"
 
 
 class Checkpoint:
@@ -58,15 +60,32 @@ class Checkpoint:
         """Return the saved state, or None to start anew; that of another run is an error."""
         if not self.resume or not self.path.exists():
             return None
-        saved = read_snapshot(self.path)
+        try:
+            saved = read_snapshot(self.path)
+        except ModelError as problem:
+            raise ModelError(f"{problem}; {ANEW}") from problem
         head = saved.under("checkpoint")
         if head.values.get("format") != FORMAT:
             raise ModelError(
                 f"the checkpoint {self.path} has format {head.values.get('format')}, this version "
-                f"reads {FORMAT}; resume with the version that began, or start without resuming"
+                f"reads {FORMAT}; resume with the version that began, or {ANEW}"
             )
-        self._require_same(cast(dict[str, Json], head.values["settings"]), settings)
+        with self.restoring():
+            self._require_same(cast(dict[str, Json], head.values["settings"]), settings)
         return saved.under("run")
+
+    @contextmanager
+    def restoring(self) -> Iterator[None]:
+        """Make it one line where a state that was read is not that of any run."""
+        try:
+            yield
+        except (KeyError, ValueError, TypeError, RuntimeError, AttributeError) as problem:
+            if isinstance(problem, RegardError):
+                raise
+            reason = " ".join(f"{type(problem).__name__}: {problem}".split())[:200]
+            raise ModelError(
+                f"the checkpoint {self.path} is not that of such a run ({reason}); {ANEW}"
+            ) from problem
 
     def save(self, run: Snapshot, settings: Mapping[str, Plain]) -> None:
         """Put the state of the run in the place of the one saved before."""
@@ -89,7 +108,7 @@ class Checkpoint:
                 raise ConfigError(
                     f"cannot resume from {self.folder}: it was begun with {name} = "
                     f"{saved.get(name)}, now it is {asked.get(name)}; use the same settings and "
-                    "data, or start without resuming"
+                    f"data, or {ANEW}"
                 )
 
 
