@@ -8,10 +8,11 @@ from aligned import aligned
 from parrots import new_translator, parrots
 from regard.data.pairs import EncodedPairs
 from regard.errors import ConfigError, DataError, ModelError
+from regard.explain.alignment_receipts import audit_alignments
 from regard.records.links import GoldLinks
 from regard.tasks.alignment import links_of, mean_effective_count, score_links
 from regard.text.units import START
-from regard.text.vocab import PADDING
+from regard.text.vocab import PADDING, UNKNOWN
 
 LINES, CAPITALS = parrots(450)
 
@@ -67,6 +68,70 @@ def test_company_and_order_change_nothing(fitted):
         np.testing.assert_allclose(alone.weights, together[place].weights, atol=1e-5)
     assert fitted.align([], []) == []
     assert not fitted.model_.training
+
+
+def test_a_parrot_needs_what_it_looked_at(fitted):
+    """The receipt of an alignment: without the letter that was copied the copy is not written."""
+    new, wanted = parrots(40, seed=3)
+    found = fitted.align(new, wanted, receipt=True)
+    receipts = [one.receipt for one in found]
+    assert sum(one.verdict in ("faithful", "too short to tell") for one in receipts) >= 36
+    assert sum(one.verdict == "faithful" for one in receipts) >= 20
+    assert np.mean([one.mean_drop for one in receipts]) > 0.6
+    assert np.mean([one.mean_random_drop for one in receipts]) < 0.4
+    drop, better = audit_alignments(found)
+    assert drop.beats_baseline and better.beats_baseline and better.value > 0.9
+    assert drop.documents == 40 and drop.interval.low <= drop.value <= drop.interval.high
+
+
+def test_what_is_left_is_what_the_network_says_without_the_pieces(fitted):
+    source, target = "a b c d e f", "A B C D E F"
+    (found,) = fitted.align([source], [target], receipt=True)
+    receipt = found.receipt
+    assert receipt.taken == 1 and receipt.judgement.sets == 6
+    for row in range(6):
+        gone = int(found.weights[row].argmax())
+        one = receipt.written[row]
+        assert one.probability == pytest.approx(likely(fitted, source, target)[row])
+        assert one.without == pytest.approx(likely(fitted, source, target, gone)[row])
+        others = [likely(fitted, source, target, gone)[row] for gone in range(6)]
+        assert one.random == pytest.approx(np.mean(others))
+        assert one.p_value == np.mean(np.array(others) <= one.without + 1e-6)
+    assert found.looked_at(0, 1)[0].text == source.split()[found.weights[0].argmax()]
+    whole = fitted.with_receipts([found.by_words()])[0].receipt
+    assert whole == receipt, "here every piece is a word"
+
+
+def likely(fitted, source, target, gone=None):
+    """The probability of each piece of the target, told all before it, with one word unknown."""
+    read, written = (
+        units.encode([text])[0].ids.copy()
+        for units, text in ((fitted.source_units_, source), (fitted.target_units_, target))
+    )
+    if gone is not None:
+        read[gone] = UNKNOWN
+    batch = EncodedPairs([read], [written]).batch([0])
+    with torch.no_grad():
+        logits = fitted.model_.eval()(batch).logits
+    logits[:, [PADDING, START]] = -torch.inf
+    return logits.softmax(1)[torch.arange(len(logits)), batch.target.values].tolist()
+
+
+def test_where_nothing_can_be_taken_away_nothing_is_claimed(fitted):
+    sources, targets = ["a", "", "a b", "a b c d"], ["A", "B", "", "A"]
+    verdicts = [one.receipt.verdict for one in fitted.align(sources, targets, receipt=True)]
+    assert verdicts == ["too short to tell", "not measured", "not measured", "too short to tell"]
+    (written,) = fitted.explain(["a b c d e"], receipt=True)
+    assert written.receipt.written and fitted.explain("a b").receipt is None
+
+
+def test_a_network_with_fresh_weights_is_not_faithful():
+    new, wanted = parrots(40, seed=5)
+    fresh = new_translator(training__epochs=1, training__learning_rate=1e-9)
+    with pytest.warns(UserWarning, match="no translation yet"):
+        fresh.fit(LINES, CAPITALS)
+    found = fresh.align(new, wanted, receipt=True)
+    assert sum(one.receipt.verdict == "faithful" for one in found) <= 1
 
 
 def test_every_candidate_has_its_own_matrix(fitted):

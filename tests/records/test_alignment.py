@@ -1,12 +1,16 @@
 """Alignments: checked when they are made, and the same after JSON."""
 
+import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from regard.errors import DataError
-from regard.records.alignment import Alignment
+from regard.records.alignment import Alignment, AlignmentReceipt, WrittenReceipt
+from regard.records.explanation import Piece
+from regard.records.receipt import Judgement
 
 MADE = Alignment(
     source="ein Haus",
@@ -37,6 +41,26 @@ def test_an_alignment_survives_json_to_the_last_bit():
         assert np.array_equal(again.weights, made.weights)
         for name in ("source", "target", "source_spans", "target_spans", "score", "ended"):
             assert getattr(again, name) == getattr(made, name)
+
+
+def test_a_receipt_survives_json_and_older_files_have_none():
+    written = tuple(WrittenReceipt(0.9, 0.1 * n, 0.5, 0.02) for n in range(3))
+    judged = Judgement("piece", "faithful", 0.005, None, 0.3, 60, 199)
+    made = replace(MADE, receipt=AlignmentReceipt(judged, written, 1, 0.4))
+    assert Alignment.from_json(made.to_json()).receipt == made.receipt
+    assert made.receipt.mean_drop == pytest.approx(0.8)
+    assert made.receipt.mean_random_drop == pytest.approx(0.4) and made.receipt.better_count == 3
+    fields = json.loads(MADE.to_json())
+    del fields["receipt"]
+    assert Alignment.from_json(json.dumps(fields)).receipt is None
+    assert made.by_words().receipt is None, "what was measured of pieces says nothing of words"
+    with pytest.raises(DataError, match="a receipt of 2 rows does not fit 3 pieces"):
+        replace(made, receipt=replace(made.receipt, written=written[:2]))
+
+
+def test_what_a_piece_looked_at_is_cut_from_the_source():
+    assert MADE.looked_at(2, 1) == [Piece("Haus", (4, 8), pytest.approx(0.9))]
+    assert [piece.text for piece in MADE.looked_at(0)] == ["ein"], "no weight is no look"
 
 
 @pytest.mark.parametrize("targets", [0, 2])

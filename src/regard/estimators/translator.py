@@ -17,6 +17,7 @@ from ..data.columns import Columns
 from ..data.pairs import EncodedPairs, Pair, PairBatch, pair_texts, read_pairs
 from ..data.readers import read_documents, read_texts
 from ..errors import ConfigError, ModelError
+from ..explain.alignment_receipts import with_alignment_receipts
 from ..models.seq2seq import Seq2Seq, Seq2SeqConfig
 from ..records.alignment import Alignment
 from ..records.check import PairCheck
@@ -178,18 +179,26 @@ class Translator(TextEstimator):
         ]
 
     @overload
-    def explain(self, sources: str) -> Alignment: ...  # type: ignore[overload-overlap]
+    def explain(  # type: ignore[overload-overlap]
+        self, sources: str, *, receipt: bool = False
+    ) -> Alignment: ...
 
     @overload
-    def explain(self, sources: Iterable[str]) -> list[Alignment]: ...
+    def explain(self, sources: Iterable[str], *, receipt: bool = False) -> list[Alignment]: ...
 
-    def explain(self, sources: str | Iterable[str]) -> Alignment | list[Alignment]:
-        """Return what is written, and where each piece looked: one for a text, or a list."""
+    def explain(
+        self, sources: str | Iterable[str], *, receipt: bool = False
+    ) -> Alignment | list[Alignment]:
+        """Return what is written, and where each piece looked: one for a text, or a list.
+
+        With ``receipt`` each says whether what was looked at matters.
+        """
         self._require_fitted()
         self._require_attention()
         if isinstance(sources, str):
-            return self.explain([sources])[0]
-        return [self.writer_.alignment(w) for w in self._written(sources, self.generation)]
+            return self.explain([sources], receipt=receipt)[0]
+        found = [self.writer_.alignment(w) for w in self._written(sources, self.generation)]
+        return self.with_receipts(found) if receipt else found
 
     def explain_candidates(self, sources: Iterable[str], count: int) -> list[list[Alignment]]:
         """Return the best things to write about each source, and where each piece of them looked.
@@ -203,11 +212,26 @@ class Translator(TextEstimator):
             for wrote in self._written(sources, self._widened(count))
         ]
 
-    def align(self, sources: Iterable[str], targets: Iterable[str]) -> list[Alignment]:
-        """Return where each piece of given targets looks, the network told all before it."""
+    def align(
+        self, sources: Iterable[str], targets: Iterable[str], *, receipt: bool = False
+    ) -> list[Alignment]:
+        """Return where each piece of given targets looks, the network told all before it.
+
+        With ``receipt`` each says whether what was looked at matters.
+        """
         self._require_fitted()
         self._require_attention()
-        return align_pairs(self.model_, self.writer_, pair_texts(sources, targets))
+        found = align_pairs(self.model_, self.writer_, pair_texts(sources, targets))
+        return self.with_receipts(found) if receipt else found
+
+    def with_receipts(self, alignments: Sequence[Alignment]) -> list[Alignment]:
+        """Return alignments with a receipt each: does a written piece need what it looked at?
+
+        Pieces or whole words, as the alignments have them; asked of the network without them.
+        """
+        self._require_fitted()
+        units = (self.source_units_, self.target_units_)
+        return with_alignment_receipts(self.model_, units, alignments, seed=self.training.seed)
 
     def score(self, sources: Iterable[str], targets: Iterable[str]) -> float:
         """Return BLEU, 0 to 100, of what is written freely, against one reference each."""

@@ -16,11 +16,66 @@ from numpy.typing import NDArray
 
 from ..errors import DataError
 from .encoding import decode, encode
+from .explanation import Piece
+from .receipt import Judgement
 from .weights import Span
 
-__all__ = ["Alignment"]
+__all__ = ["Alignment", "AlignmentReceipt", "WrittenReceipt", "belonging"]
 
 _WORD = re.compile(r"\S+")
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenReceipt:
+    """What became of one written piece without the pieces of the source it looked at most.
+
+    Its probability is the one it has where all pieces before it are told.
+    """
+
+    probability: float
+    without: float  # without what it looked at most
+    random: float  # without as many random pieces, in the mean
+    p_value: float  # the share of sets of as many pieces, its own among them, that cost as much
+
+    @property
+    def drop(self) -> float:
+        """The probability that is lost without what it looked at."""
+        return self.probability - self.without
+
+    @property
+    def random_drop(self) -> float:
+        """The probability that is lost without as many random pieces, in the mean."""
+        return self.probability - self.random
+
+
+@dataclass(frozen=True, slots=True)
+class AlignmentReceipt:
+    """Whether what was looked at matters: the network is asked again without it."""
+
+    judgement: Judgement
+    written: tuple[WrittenReceipt, ...] = ()  # one for each row of the weights
+    taken: int = 0  # how many pieces of the source were taken away at a time
+    random_better: float = 0.0  # the share of random sets that cost more than their mean
+
+    @property
+    def verdict(self) -> str:
+        """The verdict in one word."""
+        return self.judgement.verdict
+
+    @property
+    def mean_drop(self) -> float:
+        """What a written piece loses without what it looked at, in the mean; 0 for none."""
+        return sum(one.drop for one in self.written) / max(1, len(self.written))
+
+    @property
+    def mean_random_drop(self) -> float:
+        """What a written piece loses without as many random pieces, in the mean; 0 for none."""
+        return sum(one.random_drop for one in self.written) / max(1, len(self.written))
+
+    @property
+    def better_count(self) -> int:
+        """For how many written pieces what they looked at matters more than random pieces."""
+        return sum(one.drop > one.random_drop for one in self.written)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -40,6 +95,7 @@ class Alignment:
     score: float = 0.0  # what it was chosen by, among all that could have been written
     ended: bool = True  # False: the limit of its length came before its end
     copied: tuple[int, ...] = ()  # pieces of the target that no vocabulary knew, from the source
+    receipt: AlignmentReceipt | None = None  # whether what was looked at matters, where measured
 
     def __post_init__(self) -> None:
         weights = np.array(self.weights, dtype=np.float32)
@@ -52,6 +108,10 @@ class Alignment:
         _require_inside(self.target_spans, self.target)
         if not all(0 <= place < shape[0] for place in self.copied):
             raise DataError(f"the copied pieces {self.copied} are not among {shape[0]} pieces")
+        if self.receipt is not None and len(self.receipt.written) not in (0, shape[0]):
+            raise DataError(
+                f"a receipt of {len(self.receipt.written)} rows does not fit {shape[0]} pieces"
+            )
         weights.flags.writeable = False
         object.__setattr__(self, "weights", weights)
 
@@ -83,15 +143,22 @@ class Alignment:
         counts: NDArray[np.float64] = np.exp(-(shares * logs).sum(1))
         return counts
 
+    def looked_at(self, place: int, count: int = 3) -> list[Piece]:
+        """The pieces of the source that one written piece looked at most, the heaviest first."""
+        row = self.weights[place]
+        order = np.argsort(-row, kind="stable")[:count].tolist()
+        spans = [(self.source_spans[one], float(row[one])) for one in order if row[one] > 0]
+        return [Piece(self.source[start:end], (start, end), one) for (start, end), one in spans]
+
     def by_words(self) -> Alignment:
         """The same with whole words, what stands between white space, in place of pieces.
 
         A word's column is the sum of those of its pieces, and its row the mean of theirs; a word
-        that has no piece at all has zeros.
+        that has no piece at all has zeros. A receipt of pieces is none of words, and left out.
         """
         sources, targets = _words(self.source), _words(self.target)
-        columns = _belonging(self.source_spans, sources)
-        rows = _belonging(self.target_spans, targets)
+        columns = belonging(self.source_spans, sources)
+        rows = belonging(self.target_spans, targets)
         sums = rows.T @ self.weights @ columns
         counts = np.maximum(rows.sum(0), 1)[:, np.newaxis]
         copied = np.flatnonzero(rows[list(self.copied)].any(0)).tolist()
@@ -101,14 +168,23 @@ class Alignment:
             target_spans=targets,
             weights=sums / counts,
             copied=tuple(copied),
+            receipt=None,
         )
 
     def to_json(self) -> str:
         """Return the alignment as one line of JSON, from which it can be read back unchanged."""
-        rows = tuple(tuple(row) for row in self.weights.tolist())
-        spans = (self.source_spans, self.target_spans)
-        texts = (self.source, self.target)
-        return encode(_Written(*texts, *spans, rows, self.score, self.ended, self.copied))
+        written = _Written(
+            self.source,
+            self.target,
+            self.source_spans,
+            self.target_spans,
+            tuple(tuple(row) for row in self.weights.tolist()),
+            self.score,
+            self.ended,
+            self.copied,
+            self.receipt,
+        )
+        return encode(written)
 
     @classmethod
     def from_json(cls, text: str) -> Alignment:
@@ -126,6 +202,7 @@ class Alignment:
             found.score,
             found.ended,
             found.copied,
+            found.receipt,
         )
 
     # The rest is for a person at a prompt: the record hands itself to a view, imported late,
@@ -174,6 +251,7 @@ class _Written:
     score: float = 0.0
     ended: bool = True
     copied: tuple[int, ...] = ()
+    receipt: AlignmentReceipt | None = None
 
 
 def _require_inside(spans: tuple[Span, ...], text: str) -> None:
@@ -186,7 +264,7 @@ def _words(text: str) -> tuple[Span, ...]:
     return tuple(found.span() for found in _WORD.finditer(text))
 
 
-def _belonging(pieces: Sequence[Span], words: Sequence[Span]) -> NDArray[np.float64]:
+def belonging(pieces: Sequence[Span], words: Sequence[Span]) -> NDArray[np.float64]:
     """Say which word each piece belongs to: the one it begins in, or begins before.
 
     Ones in a matrix of zeros, (pieces, words).

@@ -1,0 +1,208 @@
+"""Whether a translator needs what it looked at: it is asked again without it.
+
+Those pieces of the source that a written piece looked at most become unknown words, and the
+probability of that piece, told all before it, is asked for again; then the same with as many
+random pieces. Pieces are not left out, because all behind them would then stand elsewhere, and a
+network that counts loses its place whatever is missing. A set that is taken away says something
+about every written piece, so that one row of versions serves all.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from ..data.pairs import EncodedPairs
+from ..models.seq2seq import Seq2Seq
+from ..records.alignment import Alignment, AlignmentReceipt, WrittenReceipt, belonging
+from ..records.audit import Metric
+from ..records.receipt import CHANCE, FAITHFUL, NOT_MEASURED, TOO_SHORT, WEAK, Judgement
+from ..text.units import START, Pieces, Units
+from ..text.vocab import PADDING, UNKNOWN
+from .rankings import Floats
+from .tally import Measured, Protocol, Tally
+from .verdicts import ERROR_RATE, LEAST_LEAD, SHUFFLES
+
+__all__ = ["PROTOCOLS", "REACH", "SETS", "audit_alignments", "with_alignment_receipts"]
+
+SETS = 60
+"""How many random sets of source pieces are taken away; where there are fewer, all."""
+REACH = 0.6
+"""What share of the most that a set of as many pieces can cost makes an alignment faithful."""
+BATCH_PIECES = 4096
+"""How many pieces the versions that are asked about together may have; bounds the memory."""
+
+PROTOCOLS = {
+    "looked_at_drop": Protocol(
+        "probability that a written piece loses without the pieces of the source it looked at "
+        "most, as many as counted for it, told all that was written before; mean over its text",
+        baseline="random pieces",
+    ),
+    "looked_at_better": Protocol(
+        "share of written pieces that lose more without what they looked at than without as many "
+        "random pieces of the source, in the mean",
+        baseline="random pieces",
+    ),
+}
+"""How the receipts of many alignments are put together."""
+
+Mask = NDArray[np.bool_]
+
+
+@torch.no_grad()
+def with_alignment_receipts(
+    model: Seq2Seq,
+    units: tuple[Units, Units],
+    alignments: Sequence[Alignment],
+    *,
+    seed: int = 0,
+) -> list[Alignment]:
+    """Return the alignments, of pieces or of whole words, with a receipt each.
+
+    ``units`` are those of the sources and of the targets. What is drawn for one alignment does
+    not depend on the others.
+    """
+    sources = units[0].encode([one.source for one in alignments])
+    targets = units[1].encode([one.target for one in alignments])
+    was_training = model.training
+    model.eval()
+    try:
+        return [
+            replace(one, receipt=_Inquiry(model, one, source, target).receipt(seed))
+            for one, source, target in zip(alignments, sources, targets, strict=True)
+        ]
+    finally:
+        model.train(was_training)
+
+
+def audit_alignments(alignments: Sequence[Alignment], seed: int = 0) -> tuple[Metric, ...]:
+    """Put together the receipts of many alignments; those without any are left out."""
+    tally = Tally(PROTOCOLS, seed)
+    for one in alignments:
+        receipt = one.receipt
+        if receipt is None or not receipt.written:
+            continue
+        count = len(receipt.written)
+        tally.add(
+            {
+                "looked_at_drop": Measured(receipt.mean_drop, receipt.mean_random_drop),
+                "looked_at_better": Measured(
+                    receipt.better_count, receipt.random_better * count, share_of=count
+                ),
+            }
+        )
+    return tally.metrics()
+
+
+class _Inquiry:
+    """What is asked about one alignment."""
+
+    def __init__(
+        self, model: Seq2Seq, alignment: Alignment, source: Pieces, target: Pieces
+    ) -> None:
+        self._model, self._source, self._target = model, source, target
+        self._weights = alignment.weights
+        self._counts = alignment.effective_counts
+        self._columns = _members(source, alignment.source_spans)  # (pieces, columns)
+        self._rows = _members(target, alignment.target_spans)  # (pieces, rows)
+        # What was copied or cut may not be what the network would be told to write.
+        self._known = bool(self._rows.any(0).all()) and bool(self._columns.any(0).all())
+
+    def receipt(self, seed: int) -> AlignmentReceipt:
+        row_count, column_count = self._weights.shape
+        if not row_count or not column_count or not self._known:
+            return AlignmentReceipt(Judgement("piece", NOT_MEASURED))
+        if column_count < 2:
+            return AlignmentReceipt(Judgement("piece", TOO_SHORT))
+        draw = np.random.default_rng([seed, row_count, column_count])
+        taken = max(1, min(round(float(self._counts.mean())), column_count // 2))
+        own = _heaviest(self._weights, taken)  # (rows, columns)
+        sets = _sets(column_count, taken, draw)  # (sets, columns)
+        whole = np.zeros((1, column_count), dtype=bool)
+        likely = self._likely(np.concatenate([whole, own, sets]))  # (versions, rows)
+        start, without = likely[0], likely[1 : 1 + row_count].diagonal()
+        return self._found(start, without, likely[1 + row_count :], taken, draw)
+
+    def _found(
+        self, start: Floats, without: Floats, random: Floats, taken: int, draw: np.random.Generator
+    ) -> AlignmentReceipt:
+        """Compare what is left without what was looked at with what random sets leave."""
+        drops, others = start - without, start - random  # (rows,), (sets, rows)
+        # Where all sets were tried, what was looked at is one of them.
+        every = others if len(others) < SETS else np.concatenate([drops[None], others])
+        p_values = (every >= drops - 1e-9).mean(0)
+        written = tuple(
+            WrittenReceipt(*map(float, row))
+            for row in zip(start, without, random.mean(0), p_values, strict=True)
+        )
+        picks = draw.integers(len(every), size=(SHUFFLES, len(drops)))
+        shuffled = every[picks, np.arange(len(drops))].mean(1)
+        p_value = float((1 + (shuffled >= drops.mean() - 1e-9).sum()) / (1 + SHUFFLES))
+        lead = float(drops.mean() - others.mean())
+        most = float(every.max(0).mean())
+        verdict = CHANCE
+        if p_value <= ERROR_RATE and lead >= LEAST_LEAD:
+            verdict = FAITHFUL if drops.mean() >= REACH * most else WEAK
+        elif p_value > ERROR_RATE and len(drops) * math.log(len(every)) < -math.log(ERROR_RATE):
+            # There are so few ways to choose that none could be told from luck.
+            verdict = TOO_SHORT
+        judged = Judgement("piece", verdict, p_value, None, lead, len(others), SHUFFLES)
+        better = float((others > others.mean(0)).mean())
+        return AlignmentReceipt(judged, written, taken, better)
+
+    def _likely(self, gone: Mask) -> Floats:
+        """The probability of each row without the columns of each version, (versions, rows)."""
+        # Versions are asked once, however many rows looked at the same pieces.
+        distinct, places = np.unique(gone, axis=0, return_inverse=True)
+        lost = distinct.astype(np.float64) @ self._columns.T.astype(np.float64) > 0
+        step = max(1, BATCH_PIECES // (len(self._source.ids) + len(self._target.ids) + 1))
+        logs = [self._logs(lost[first : first + step]) for first in range(0, len(lost), step)]
+        by_rows: Floats = np.exp(np.concatenate(logs) @ self._rows)  # a word's is their product
+        return by_rows[places.ravel()]
+
+    def _logs(self, lost: Mask) -> Floats:
+        """The log-probability of each piece of the target in each version, (versions, pieces)."""
+        sources = [np.where(row, UNKNOWN, self._source.ids) for row in lost]
+        pairs = EncodedPairs(sources, [self._target.ids] * len(lost))
+        device = next(self._model.parameters()).device
+        batch = pairs.batch(np.arange(len(lost))).to(device)
+        logits = self._model(batch).logits.float()
+        # As where the network writes on its own: what stands for nothing is never written.
+        logits[:, [PADDING, START]] = -math.inf
+        logs = torch.log_softmax(logits, 1).gather(1, batch.target.values[:, None])[:, 0]
+        found: Floats = logs.double().cpu().numpy().reshape(len(lost), -1)
+        return found[:, :-1]  # the end is no piece of the text
+
+
+def _members(pieces: Pieces, spans: Sequence[tuple[int, int]]) -> Mask:
+    """Which row or column each piece belongs to, (pieces, spans): itself, or a whole word."""
+    own = [(int(start), int(end)) for start, end in pieces.tokens.spans.tolist()]
+    if own == list(spans):
+        return np.eye(len(own), dtype=bool)
+    return belonging(own, spans) > 0
+
+
+def _heaviest(weights: NDArray[np.float32], count: int) -> Mask:
+    """The columns that each row looked at most, (rows, columns)."""
+    found = np.zeros(weights.shape, dtype=bool)
+    order = np.argsort(-weights, axis=1, kind="stable")[:, :count]
+    np.put_along_axis(found, order, True, axis=1)
+    return found
+
+
+def _sets(column_count: int, taken: int, draw: np.random.Generator) -> Mask:
+    """All sets of so many columns where they are few, else as many as ``SETS`` at random."""
+    if math.comb(column_count, taken) < SETS:
+        chosen = np.array(list(itertools.combinations(range(column_count), taken)))
+    else:
+        rows = np.tile(np.arange(column_count), (SETS, 1))
+        chosen = draw.permuted(rows, axis=1)[:, :taken]
+    found = np.zeros((len(chosen), column_count), dtype=bool)
+    np.put_along_axis(found, chosen, True, axis=1)
+    return found
