@@ -98,12 +98,29 @@ def test_info_describes_it(shell, model):
 
 
 def test_a_translator_is_no_classifier(shell, model, folder):
-    wrong = shell("predict", model, folder / "test.tsv").error
-    assert "holds a translator; use regard translate" in wrong
+    """Whichever command is asked, one line says what the model is and what fits."""
+    data = folder / "test.tsv"
+    for command, told in {
+        "predict": "use regard translate to translate texts",
+        "look": "use regard explain to see where it looks",
+        "audit": "use regard explain to see where it looks",
+        "diff": "use regard evaluate on both models to compare their scores",
+    }.items():
+        models = [model] * (2 if command == "diff" else 1)
+        wrong = shell(command, *models, data).error
+        assert wrong == f"{model} holds a translator, which regard {command} does not take; {told}"
 
 
 def test_a_classifier_is_no_translator(shell, project):
-    assert "holds a classifier; use regard predict" in shell("translate", project.model, "a").error
+    told = "which regard translate does not take; use regard predict to label texts"
+    assert shell("translate", project.model, "a").error.endswith(f"holds a classifier, {told}")
+
+
+def test_options_for_other_models_are_refused(shell, model, project, folder):
+    wrong = shell("evaluate", model, folder / "test.tsv", "--label-column", "large").error
+    assert wrong == f"--label-column is for classifiers; {model} holds a translator"
+    wrong = shell("evaluate", project.model, project.test, "--source-column", "review").error
+    assert wrong == f"--source-column is for translators; {project.model} holds a classifier"
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ from .options import (
 )
 from .output import Delivery, Remarks
 from .progress import counted, say
+from .tasks import find_task
 
 if TYPE_CHECKING:
     from ..estimators.classifier import DocumentClassifier
@@ -54,6 +55,7 @@ Needle = Annotated[bool, typer.Option(help="Plant sentences and look for them.")
 
 
 def audit(
+    context: typer.Context,
     model: ModelFolder,
     data: Data,
     evidence_column: EvidenceColumn = None,
@@ -88,6 +90,7 @@ def audit(
     delivery = Delivery(out, json, quiet, (data, train_data), "report")
     if uniform is not None and train_data is not None:
         raise typer.BadParameter("give either --uniform or --train-data")
+    find_task(model, context)
     for path in filter(None, (data, train_data)):
         existing(path)
     classifier = DocumentClassifier.load(model, device=device)

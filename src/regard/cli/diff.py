@@ -22,6 +22,7 @@ from .options import (
 )
 from .output import Delivery, Remarks
 from .progress import counted
+from .tasks import find_task
 
 __all__ = ["CHANGED", "diff"]
 
@@ -30,6 +31,7 @@ CHANGED = 3
 
 
 def diff(
+    context: typer.Context,
     old: Annotated[Path, typer.Argument(metavar="OLD", help="The folder of the model in use.")],
     new: Annotated[Path, typer.Argument(metavar="NEW", help="The folder of the new model.")],
     data: Data,
@@ -65,6 +67,8 @@ def diff(
     from ..views.difference.terminal import summary
 
     delivery = Delivery(out, json, quiet, (data,))
+    for model in (old, new):
+        find_task(model, context)
     existing(data)
     before = DocumentClassifier.load(old, device=device)
     after = DocumentClassifier.load(new, device=device)

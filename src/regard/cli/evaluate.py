@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ..errors import ConfigError
-from .evaluate_translator import SCORES, PairsToScore, evaluate_translator
-from .inputs import document_columns, existing, open_documents
 from .options import (
     Data,
     Device,
@@ -26,13 +21,14 @@ from .options import (
     TargetColumn,
     TextColumn,
 )
-from .output import Delivery, Remarks
-from .progress import counted
+from .tasks import find_task
+from .tasks.task import ModelToEvaluate
 
 __all__ = ["evaluate"]
 
 
 def evaluate(
+    context: typer.Context,
     model: ModelFolder,
     data: Data,
     out: ReportFile = None,
@@ -56,33 +52,21 @@ def evaluate(
     Beside a classifier stand simple baselines, and its worst mistakes are shown; a translator is
     scored by BLEU and chrF.
     """
-    from ..estimators.classifier import DocumentClassifier
-    from ..estimators.folder import task_of
-    from ..views.evaluation.page import render
-    from ..views.evaluation.terminal import summary
-
-    if task_of(model) == "translate":
-        delivery = Delivery(out, json, quiet, (data, links), "scores", SCORES)
-        job = PairsToScore(data, source_column, target_column, encoding, on_bad_row, links)
-        evaluate_translator(model, job, delivery, device=device)
-        return
-    delivery = Delivery(out, json, quiet, (data,), "report")
-    if links is not None:
-        raise ConfigError(f"--links is for translators; {model} holds a classifier")
-    existing(data)
-    classifier = DocumentClassifier.load(model, device=device)
-    remarks = Remarks(quiet=quiet)
-    columns = document_columns(
-        classifier.facts_,
-        text=text_column,
-        label=label_column,
-        labels_separator=labels_separator,
-        encoding=encoding,
-        tell=remarks.add,
+    find_task(model, context).evaluate(
+        ModelToEvaluate(
+            model=model,
+            data=data,
+            out=out,
+            json=json,
+            text_column=text_column,
+            label_column=label_column,
+            labels_separator=labels_separator,
+            source_column=source_column,
+            target_column=target_column,
+            links=links,
+            encoding=encoding,
+            on_bad_row=on_bad_row,
+            device=device,
+            quiet=quiet,
+        )
     )
-    reader = open_documents(data, columns, on_bad_row, tell=remarks.add)
-    documents = counted(reader, "evaluated", quiet=quiet)
-    found = classifier.evaluate(documents, title=Path(data).name)
-    found = replace(found, data=replace(found.data, rows=reader.counts))
-    remarks.say()
-    delivery.give(found, page=render, lines=summary)

@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import sys
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from ..errors import ConfigError
-from ..files import write_file
-from .explain_translator import TranslationsToExplain, explain_translator
 from .inputs import TextsToExplain
 from .options import Device, Encoding, ModelFolder, Quiet
-from .output import require_output, show_drawn
-from .progress import say
-
-if TYPE_CHECKING:
-    from ..records.explanation import Explanation
+from .output import DRAWINGS, require_output
+from .tasks import find_task
+from .tasks.task import TextsToShow
 
 __all__ = ["explain"]
-
-SUFFIXES = (".html", ".json", ".jsonl", ".png", ".svg")
-PICTURES = (".png", ".svg")
-
 
 SomeTexts = Annotated[
     str | None, typer.Argument(metavar="[DATA]", help="A file of texts, in place of --text.")
@@ -58,6 +45,7 @@ UsualTextColumn = Annotated[str | None, typer.Option(help="The column that holds
 
 
 def explain(
+    context: typer.Context,
     model: ModelFolder,
     data: SomeTexts = None,
     text: Text = None,
@@ -78,63 +66,21 @@ def explain(
 
     On the terminal, or with --out as a page, a picture or JSON.
     """
-    from ..estimators.classifier import DocumentClassifier
-    from ..estimators.folder import task_of
-
-    asked = TextsToExplain(text, data, text_column, encoding, limit)
+    texts = TextsToExplain(text, data, text_column, encoding, limit)
     if out is not None:
-        require_output(out, SUFFIXES, inputs=(data,))
-    if task_of(model) == "translate":
-        if label or against or receipt or method != "default":
-            raise ConfigError(
-                "--method, --label, --against and --receipt are for classifiers; "
-                f"{model} holds a translator"
-            )
-        job = TranslationsToExplain(asked, n_best, whole_words)
-        explain_translator(model, job, out=out, device=device, quiet=quiet)
-        return
-    if n_best > 1 or whole_words:
-        raise ConfigError(
-            f"--n-best and --whole-words are for translators; {model} holds a classifier"
+        require_output(out, DRAWINGS, inputs=(data,))
+    find_task(model, context).explain(
+        TextsToShow(
+            model=model,
+            texts=texts,
+            out=out,
+            method=method,
+            label=label,
+            against=against,
+            receipt=receipt,
+            n_best=n_best,
+            whole_words=whole_words,
+            device=device,
+            quiet=quiet,
         )
-    classifier = DocumentClassifier.load(model, device=device)
-    texts = asked.read(classifier.facts_, quiet=quiet)
-    found = classifier.explain(
-        texts,
-        method=method,
-        label=label,
-        against=against,
-        receipt=text is not None if receipt is None else receipt,
     )
-    if out is None:
-        _show(found)
-    else:
-        _write(found, out)
-        say(f"written to {out}", quiet=quiet)
-
-
-def _show(explanations: Sequence[Explanation]) -> None:
-    from ..views.explanation.terminal import Terminal, render
-
-    width = shutil.get_terminal_size().columns
-    is_terminal = sys.stdout is not None and sys.stdout.isatty()
-    terminal = Terminal.detect(os.environ, is_terminal, width=width)
-    show_drawn("\n\n".join(render(explanation, terminal) for explanation in explanations))
-
-
-def _write(explanations: Sequence[Explanation], path: Path) -> None:
-    suffix = path.suffix.lower()
-    if suffix in PICTURES and len(explanations) > 1:
-        raise ConfigError(
-            f"{path} can hold one explanation, got {len(explanations)}; use --limit 1"
-        )
-    if suffix == ".html":
-        from ..views.explanation.page import render
-
-        write_file(path, render(explanations, title="What decided"))
-    elif suffix in (".json", ".jsonl"):
-        lines = [explanation.to_json() for explanation in explanations]
-        whole = f"[{', '.join(lines)}]" if suffix == ".json" else "\n".join(lines)
-        write_file(path, whole + "\n")
-    else:
-        explanations[0].write_image(path)

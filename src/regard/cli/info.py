@@ -9,18 +9,20 @@ import typer
 
 from .options import Json
 from .output import show
+from .tasks import find_task
 
 __all__ = ["info"]
 
 
 def info(
+    context: typer.Context,
     model: Annotated[
         Path | None, typer.Argument(metavar="[MODEL]", help="A folder that train wrote.")
     ] = None,
     json: Json = False,
 ) -> None:
     """Describe a model, or this installation."""
-    facts = _installation() if model is None else _model(model)
+    facts = _installation() if model is None else find_task(model, context).describe(model)
     if json:
         import json as writer
 
@@ -50,36 +52,6 @@ def _installation() -> dict[str, object]:
         "gpu": cuda,
         **describe(),
     }
-
-
-def _model(folder: Path) -> dict[str, object]:
-    from ..estimators.folder import task_of
-    from ..estimators.saved import Saved, SavedTranslator
-
-    found: dict[str, object]
-    saved: Saved | SavedTranslator
-    if task_of(folder) == "translate":
-        saved = SavedTranslator.read(folder)
-        found = {"model": saved.settings.network.name, "task": "translate", **saved.facts}
-    else:
-        saved = Saved.read(folder)
-        found = {
-            "model": saved.settings.network.name,
-            "classes": list(saved.labels.classes),
-            "several_labels": saved.labels.multilabel,
-            **saved.facts,
-            "temperature": saved.temperature,
-        }
-    settings = {
-        f"{part}.{name}": value
-        for part, values in saved.settings.to_dict().items()
-        for name, value in values.items()
-    }
-    return {**found, "bytes_on_disk": _bytes(folder), **settings}
-
-
-def _bytes(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
 
 
 def _shown(value: object) -> str:

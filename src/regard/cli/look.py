@@ -24,11 +24,13 @@ from .options import (
 )
 from .output import Delivery, Remarks
 from .progress import counted
+from .tasks import find_task
 
 __all__ = ["look"]
 
 
 def look(
+    context: typer.Context,
     model: ModelFolder,
     data: Data,
     word: Annotated[
@@ -58,6 +60,7 @@ def look(
     from ..views.look.terminal import summary
 
     delivery = Delivery(out, json, quiet, (data,))
+    find_task(model, context)
     existing(data)
     classifier = DocumentClassifier.load(model, device=device)
     remarks = Remarks(quiet=quiet)

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from ..data.lines import STANDARD_INPUT
 from ..errors import ConfigError
 from ..files import standard_output, write_file
-from ..views.drawing.terminal import printable
+from ..views.drawing.terminal import Terminal, printable
 
 __all__ = [
+    "DRAWINGS",
     "REPORTS",
     "Delivery",
+    "Drawn",
     "Remarks",
     "require_output",
     "require_outside_models",
@@ -27,6 +30,8 @@ __all__ = [
 ]
 
 REPORTS = (".html", ".json")
+PICTURES = (".png", ".svg")
+DRAWINGS = (".html", ".json", ".jsonl", *PICTURES)
 
 
 def say(message: str = "", *, quiet: bool = False) -> None:
@@ -74,7 +79,14 @@ class _Record(Protocol):
     def to_json(self, *, indent: int | None = None) -> str: ...
 
 
+class _Drawable(Protocol):
+    def to_json(self) -> str: ...
+
+    def write_image(self, path: Path) -> None: ...
+
+
 R = TypeVar("R", bound=_Record)
+D = TypeVar("D", bound=_Drawable)
 
 
 @dataclass(frozen=True)
@@ -107,6 +119,43 @@ class Delivery:
             show(found.to_json())
         elif not self.quiet:
             show(*lines(found))
+
+
+@dataclass(frozen=True)
+class Drawn(Generic[D]):
+    """Findings that are drawn rather than told, and how: as a page or for a terminal."""
+
+    found: Sequence[D]
+    page: Callable[[Sequence[D]], str]
+    lines: Callable[[Sequence[D], Terminal], Sequence[str]]
+    one: str  # what each of them is
+    fewer: str  # the options that ask for one alone
+
+    def give(self, out: Path | None, *, quiet: bool) -> None:
+        """Show them, or write a page, JSON or the picture of one."""
+        if out is None:
+            width = shutil.get_terminal_size().columns
+            is_terminal = sys.stdout is not None and sys.stdout.isatty()
+            terminal = Terminal.detect(os.environ, is_terminal, width=width)
+            show_drawn("\n\n".join(self.lines(self.found, terminal)))
+            return
+        self._write(out)
+        say(f"written to {out}", quiet=quiet)
+
+    def _write(self, path: Path) -> None:
+        suffix = path.suffix.lower()
+        if suffix in PICTURES and len(self.found) > 1:
+            raise ConfigError(
+                f"{path} can hold one {self.one}, got {len(self.found)}; use {self.fewer}"
+            )
+        if suffix == ".html":
+            write_file(path, self.page(self.found))
+        elif suffix in (".json", ".jsonl"):
+            lines = [finding.to_json() for finding in self.found]
+            whole = f"[{', '.join(lines)}]" if suffix == ".json" else "\n".join(lines)
+            write_file(path, whole + "\n")
+        else:
+            self.found[0].write_image(path)
 
 
 def write_report(found: R, path: Path, page: Callable[[R], str] | None) -> None:

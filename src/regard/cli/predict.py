@@ -16,6 +16,7 @@ from .inputs import document_columns, existing, open_documents
 from .options import Data, Device, Encoding, ModelFolder, OnBadRow, Quiet, TextColumn
 from .output import Remarks, require_output
 from .progress import counted, say
+from .tasks import find_task
 
 if TYPE_CHECKING:
     from ..data.dialects import Dialect
@@ -30,6 +31,7 @@ _PART = 4096  # rows that are written, and noted as written, at once
 
 
 def predict(
+    context: typer.Context,
     model: ModelFolder,
     data: Data,
     out: Annotated[
@@ -76,6 +78,7 @@ def predict(
         raise ConfigError(f"--protect-formulas is for .csv and .tsv, not for {out}")
     if out != STANDARD_INPUT:
         require_output(out, tuple(ROW_FORMATS), inputs=(data,))
+    find_task(model, context)
     existing(data)
     classifier = DocumentClassifier.load(model, device=device)
     remarks = Remarks(quiet=quiet)

@@ -18,6 +18,7 @@ from .inputs import near_file, open_documents, source_columns
 from .options import Device, Encoding, ModelFolder, Quiet
 from .output import Remarks, require_output
 from .progress import counted, say
+from .tasks import find_task
 
 if TYPE_CHECKING:
     from ..data.columns import Columns
@@ -36,6 +37,7 @@ LONGEST_NAME = 1000  # a longer argument is a text
 
 
 def translate(
+    context: typer.Context,
     model: ModelFolder,
     text: Annotated[
         str,
@@ -77,6 +79,7 @@ def translate(
         # The text may be the text itself, too long for the name of a file.
         read = text if len(text) < LONGEST_NAME else None
         require_output(out, SUFFIXES, inputs=(read,))
+    find_task(model, context)
     translator = Translator.load(model, device=device)
     changes: dict[str, object] = {"temperature": temperature, "seed": seed, "beam": beam}
     changes["method"] = _method(sample=sample, beam=beam, n_best=n_best)

@@ -1,0 +1,73 @@
+"""What a task says of itself to the commands, and what they ask of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..inputs import TextsToExplain
+
+__all__ = ["ModelToEvaluate", "Task", "TextsToShow", "describe_saved"]
+
+
+@dataclass(frozen=True)
+class ModelToEvaluate:
+    """What ``regard evaluate`` was asked."""
+
+    model: Path
+    data: str
+    out: Path | None
+    json: bool
+    text_column: str | None
+    label_column: str | None
+    labels_separator: str | None
+    source_column: str | None
+    target_column: str | None
+    links: str | None
+    encoding: str | None
+    on_bad_row: str
+    device: str
+    quiet: bool
+
+
+@dataclass(frozen=True)
+class TextsToShow:
+    """What ``regard explain`` was asked."""
+
+    model: Path
+    texts: TextsToExplain
+    out: Path | None
+    method: str
+    label: str | None
+    against: str | None
+    receipt: bool | None
+    n_best: int
+    whole_words: bool
+    device: str
+    quiet: bool
+
+
+@dataclass(frozen=True)
+class Task:
+    """What the models of one task are, and what the commands do with them."""
+
+    noun: str  # such as "translator"
+    options: Mapping[str, tuple[str, ...]]  # of a command, those that mean something here alone
+    instead: Mapping[str, str]  # the commands it has no answer for, and what fits
+    evaluate: Callable[[ModelToEvaluate], None]
+    explain: Callable[[TextsToShow], None]
+    describe: Callable[[Path], dict[str, object]]  # what regard info tells
+
+
+def describe_saved(
+    folder: Path, facts: Mapping[str, object], settings: Mapping[str, Mapping[str, object]]
+) -> dict[str, object]:
+    """Return what there is to tell of a saved model; settings are named as ``--set`` takes them."""
+    size = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
+    named = {
+        f"{part}.{name}": value
+        for part, values in settings.items()
+        for name, value in values.items()
+    }
+    return {**facts, "bytes_on_disk": size, **named}
