@@ -27,7 +27,7 @@ def elsewhere(tmp_path, monkeypatch):
 def test_the_switch_turns_the_kernels_off(monkeypatch):
     monkeypatch.setenv("REGARD_KERNELS", "0")
     assert native.library() is None
-    assert not cpu.available("gru", torch.zeros(1, 3))
+    assert not cpu.can_recur("gru", torch.zeros(1, 3))
     assert cpu.describe() == (
         "native: not used, switched off by REGARD_KERNELS=0; PyTorch runs instead"
     )
@@ -39,7 +39,7 @@ def test_an_unknown_value_of_the_switch_is_an_error(monkeypatch):
     monkeypatch.setenv("REGARD_KERNELS", "avx")
     wanted = f"REGARD_KERNELS cannot be 'avx'; .* {', '.join(LEVELS)}$"
     with pytest.raises(ConfigError, match=wanted):
-        cpu.available("gru", torch.zeros(1, 3))
+        cpu.can_recur("gru", torch.zeros(1, 3))
     with pytest.raises(ConfigError, match=wanted):
         describe()
     for value in ("", "1", *LEVELS):
@@ -50,12 +50,12 @@ def test_an_unknown_value_of_the_switch_is_an_error(monkeypatch):
 def test_instructions_that_are_not_there_cannot_be_asked_for(elsewhere, monkeypatch):
     monkeypatch.setenv("REGARD_KERNELS", "avx2")
     with pytest.raises(ConfigError, match=r"REGARD_KERNELS=avx2 .* not compiled: .* no C compiler"):
-        cpu.available("gru", torch.zeros(1, 3))
+        cpu.can_recur("gru", torch.zeros(1, 3))
 
 
 def test_a_missing_library_is_no_error(elsewhere):
     """Issue 3: never an error where there is no compiler, and the description says why."""
-    assert not cpu.available("gru", torch.zeros(1, 3))
+    assert not cpu.can_recur("gru", torch.zeros(1, 3))
     assert "no C compiler" in cpu.describe()
     with pytest.raises(RuntimeError, match="no native kernels: not compiled"):
         cpu.recur("gru", *Case("gru", 4).inputs())
@@ -64,7 +64,7 @@ def test_a_missing_library_is_no_error(elsewhere):
 def test_a_broken_library_is_no_error(elsewhere):
     suffix = importlib.machinery.EXTENSION_SUFFIXES[0]
     (elsewhere / f"_native{suffix}").write_bytes(b"not a library")
-    assert not cpu.available("gru", torch.zeros(1, 3))
+    assert not cpu.can_recur("gru", torch.zeros(1, 3))
     assert "not loaded" in cpu.describe()
 
 
@@ -95,11 +95,11 @@ def test_vectors_are_never_wider_than_the_hidden_size():
 
 @needs_native
 def test_only_what_a_kernel_can_read_is_available(monkeypatch):
-    assert cpu.available("gru", torch.zeros(1, 3))
-    assert not cpu.available("gru", torch.zeros(1, 3, dtype=torch.float64))
-    assert not cpu.available("gru", torch.zeros(1, 3, device="meta"))
-    assert not cpu.available("tree", torch.zeros(1, 3))
-    assert not cpu.available("gru", torch.zeros(1, 3 * 2048))
+    assert cpu.can_recur("gru", torch.zeros(1, 3))
+    assert not cpu.can_recur("gru", torch.zeros(1, 3, dtype=torch.float64))
+    assert not cpu.can_recur("gru", torch.zeros(1, 3, device="meta"))
+    assert not cpu.can_recur("tree", torch.zeros(1, 3))
+    assert not cpu.can_recur("gru", torch.zeros(1, 3 * 2048))
 
 
 @needs_native
@@ -107,7 +107,7 @@ def test_a_recorded_graph_is_left_to_torch():
     seen = []
 
     def watched(tensor):
-        seen.append(cpu.available("gru", tensor))
+        seen.append(cpu.can_recur("gru", tensor))
         return tensor + 1
 
     class Watched(torch.nn.Module):

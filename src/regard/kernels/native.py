@@ -12,11 +12,24 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn, Protocol, cast
+
+import numpy as np
 
 from ..errors import ConfigError
 
-__all__ = ["SWITCH", "Library", "library", "prepare_for_forks", "required_library", "why_absent"]
+if TYPE_CHECKING:
+    from torch import Tensor
+
+__all__ = [
+    "SWITCH",
+    "Job",
+    "Library",
+    "library",
+    "prepare_for_forks",
+    "required_library",
+    "why_absent",
+]
 
 SWITCH = "REGARD_KERNELS"
 """The environment variable that turns the kernels off (0) or names the best level to use."""
@@ -51,6 +64,43 @@ _KERNELS = (
     "pool_context",
     "pool_context_back",
 )
+
+
+class Job(ctypes.Structure):
+    """A struct that keeps alive what it points at."""
+
+    def fill(self, **fields: HasMemory | ctypes.Structure | float | None) -> None:
+        """Set fields; an array or tensor is set as the address of its memory."""
+        kept = self.__dict__.setdefault("kept", [])
+        for name, value in fields.items():
+            if value is None or isinstance(value, int | float):
+                setattr(self, name, value)
+                continue
+            kept.append(value)
+            setattr(
+                self, name, value if isinstance(value, ctypes.Structure) else _address(name, value)
+            )
+
+
+class HasMemory(Protocol):
+    """An array of numpy or a tensor of torch, which this file does not import."""
+
+    def __len__(self) -> int:
+        """How many items there are."""
+        ...
+
+
+def _address(name: str, value: HasMemory) -> int:
+    """Where the numbers lie; C would misread them if they did not lie one after the other."""
+    if isinstance(value, np.ndarray):
+        usable, address = value.flags.c_contiguous, value.ctypes.data
+    else:
+        tensor = cast("Tensor", value)
+        usable = tensor.is_contiguous() and tensor.is_cpu
+        address = tensor.data_ptr() if usable else 0
+    if not usable:
+        raise ValueError(f"{name} does not lie in memory item after item")
+    return address
 
 
 class Library:

@@ -15,6 +15,6 @@ def distinct(ids: Tensor, limit: int) -> tuple[Tensor, Tensor]:
 
     They lie between 0 and ``limit``, which is not one of them.
     """
-    if cpu.counts(ids):
+    if cpu.can_count(ids):
         return cpu.distinct(ids, limit)
     return torch.unique(ids, return_inverse=True)

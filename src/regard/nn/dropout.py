@@ -24,7 +24,7 @@ def drop(values: Tensor, share: float, training: bool) -> Tensor:
         return dropout(values, share, training)
     seed = int(torch.randint(_WORD << 31, ()))
     draw = cpu.Draw(seed, threshold=min(round(share * 2**32), _WORD), scale=1 / (1 - share))
-    return cpu.drop(values, draw) if cpu.computes(values) else plain_drop(values, draw)
+    return cpu.drop(values, draw) if cpu.can_compute(values) else plain_drop(values, draw)
 
 
 def plain_drop(values: Tensor, draw: cpu.Draw) -> Tensor:

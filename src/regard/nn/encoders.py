@@ -134,7 +134,7 @@ class RecurrentEncoder(nn.Module):
         """Whether ``attend`` can be used: in evaluation, on a CPU, without gradients."""
         if self.training or torch.is_grad_enabled():
             return False
-        return cpu.available(self.cell, self._joined("bias_hh", 0)[None])  # as wide as projected
+        return cpu.can_recur(self.cell, self._joined("bias_hh", 0)[None])  # as wide as projected
 
     def input_weights(self) -> Tensor:
         """The weights and biases that ``project`` uses, side by side, (gate_count, size + 1)."""

@@ -146,7 +146,7 @@ class AttentionPooling(Pooling):
         if weights is not None:
             return _summed(items, weights)
         attention = self.in_c()
-        if attention is not None and cpu.attends(items.values):
+        if attention is not None and cpu.can_attend(items.values):
             vectors, weights = cpu.attend_context(items.values, items, attention)
             return Pooled(vectors, items.with_values(weights))
         return _attended(items, self.score(self.query, items))
@@ -156,7 +156,7 @@ class AttentionPooling(Pooling):
 
         A score derived from theirs may ask another question: they know the exact class alone.
         """
-        if type(self.score) is not ContextScore or not cpu.attends(self.query):
+        if type(self.score) is not ContextScore or not cpu.can_attend(self.query):
             return None
         return cpu.ContextAttention(self.score.key.weight, self.score.key.bias, self.query[0])
 
@@ -207,7 +207,7 @@ def redundancy(weights: Ragged) -> Tensor:
 def _attended(items: Ragged, scores: Tensor) -> Pooled:
     """Weigh every row by the softmax of its scores, (items,), and add it up."""
     for kernel in (cpu, gpu):
-        if kernel.attends(items.values):
+        if kernel.can_attend(items.values):
             vectors, weights = kernel.attend_rows(scores.float(), items.values, items)
             return Pooled(vectors, items.with_values(weights))
     return _summed(items, row_softmax(items.with_values(scores)).values)

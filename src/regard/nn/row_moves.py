@@ -74,7 +74,7 @@ class AdamRows:
     @property
     def _native(self) -> bool:
         # C moves rows where they lie, so they must lie as it expects.
-        return cpu.attends(self.table) and all(part.is_contiguous() for part in self._tensors)
+        return cpu.can_attend(self.table) and all(part.is_contiguous() for part in self._tensors)
 
     @property
     def _tensors(self) -> tuple[Tensor, Tensor, Tensor]:

@@ -4,7 +4,8 @@ import itertools
 import pytest
 import torch
 
-from regard.kernels.cpu.jobs import Job, Layout, padded, padded_rows
+from regard.kernels.cpu.jobs import Layout, padded, padded_rows
+from regard.kernels.native import Job
 from regard.ragged import Ragged
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 
-from regard.kernels.gpu import available, describe
+from regard.kernels.gpu import can_recur, describe
 
 CASES = Path(__file__).with_name("gpu_cases.py")
 
@@ -39,7 +39,7 @@ def test_importing_the_kernels_does_not_import_triton():
 
 
 def test_kernels_are_not_for_cpus():
-    assert not available("gru", torch.zeros(3, 30))
+    assert not can_recur("gru", torch.zeros(3, 30))
     if not torch.cuda.is_available():
         assert describe() == "triton: not used, no GPU"
 
@@ -47,11 +47,11 @@ def test_kernels_are_not_for_cpus():
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 def test_kernels_are_used_where_they_can_be():
     table = torch.zeros(3, 300, device="cuda")
-    assert available("gru", table)
-    assert available("lstm", table.bfloat16())
-    assert not available("gru", table.double())
-    assert not available("transformer", table)
-    assert not available("gru", torch.zeros(3, 3 * 600, device="cuda"))
+    assert can_recur("gru", table)
+    assert can_recur("lstm", table.bfloat16())
+    assert not can_recur("gru", table.double())
+    assert not can_recur("transformer", table)
+    assert not can_recur("gru", torch.zeros(3, 3 * 600, device="cuda"))
     assert "three tf32 products" in describe()
 
 

@@ -8,8 +8,7 @@ import pytest
 
 from native_cases import needs_native
 from regard.errors import DataError
-from regard.kernels.scan.jobs import Numbering as NumberingJob
-from regard.kernels.scan.jobs import call
+from regard.kernels.scan.jobs import NumberJob, call
 from regard.kernels.scan.word_table import WordTable, joined_codes
 from regard.text.encode import encode
 from regard.text.numbering import Numbering
@@ -78,7 +77,7 @@ def test_a_table_without_room_is_an_error_even_where_asserts_are_off():
     """Issue 10: an assert is lost under ``python -O``, and wrong ids would have been returned."""
     codes, starts = joined_codes(["one"])
     table = WordTable(["two"]).job()
-    numbering = NumberingJob()
+    numbering = NumberJob()
     numbering.table = ctypes.pointer(table)
     spans, counts = np.array([[0, 3]], np.int32), np.ones(1, np.int64)
     numbering.fill(grows=1, text_count=1, starts=starts, codes=codes, spans=spans)
@@ -89,4 +88,4 @@ def test_a_table_without_room_is_an_error_even_where_asserts_are_off():
 
 def test_arrays_that_c_would_misread_are_refused():
     with pytest.raises(ValueError, match="codes does not lie in memory item after item"):
-        NumberingJob().fill(codes=np.zeros(8, np.uint32)[::2])
+        NumberJob().fill(codes=np.zeros(8, np.uint32)[::2])

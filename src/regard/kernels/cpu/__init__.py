@@ -19,10 +19,10 @@ __all__ = [
     "attend",
     "attend_context",
     "attend_rows",
-    "attends",
-    "available",
-    "computes",
-    "counts",
+    "can_attend",
+    "can_compute",
+    "can_count",
+    "can_recur",
     "describe",
     "distinct",
     "drift_rows",
@@ -39,22 +39,24 @@ __all__ = [
 _MOST_UNITS = 1024
 
 
-def available(cell: Cell, projected: Tensor) -> bool:
+def can_recur(cell: Cell, projected: Tensor) -> bool:
     """Say whether ``recur`` can take this, and is the quickest way to do so."""
-    return cell in GATES and attends(projected) and projected.shape[1] <= GATES[cell] * _MOST_UNITS
+    return (
+        cell in GATES and can_attend(projected) and projected.shape[1] <= GATES[cell] * _MOST_UNITS
+    )
 
 
-def attends(items: Tensor) -> bool:
+def can_attend(items: Tensor) -> bool:
     """Say whether ``attend_rows`` and ``attend_context`` can take such items, (items, size)."""
-    return items.ndim == 2 and computes(items)
+    return items.ndim == 2 and can_compute(items)
 
 
-def computes(values: Tensor) -> bool:
+def can_compute(values: Tensor) -> bool:
     """Say whether there are kernels for values of this type where they are."""
     return values.dtype == torch.float32 and _in_reach(values)
 
 
-def counts(ids: Tensor) -> bool:
+def can_count(ids: Tensor) -> bool:
     """Say whether ``distinct`` can take such ids."""
     return ids.dtype == torch.int64 and ids.ndim == 1 and _in_reach(ids)
 

@@ -9,19 +9,9 @@ from torch import Tensor
 from torch.autograd.function import FunctionCtx, once_differentiable
 
 from ...ragged import Ragged
-from ..native import required_library
+from ..native import Job, required_library
 from .buffers import empty
-from .jobs import (
-    Attending,
-    Job,
-    Layout,
-    Pooling,
-    Scoring,
-    check_tensor,
-    padded,
-    padded_rows,
-    sum_rows,
-)
+from .jobs import AttendJob, Layout, PoolJob, ScoreJob, check_tensor, padded, padded_rows, sum_rows
 from .recurrence import Plan, Recurrent
 
 __all__ = ["ContextAttention", "attend", "attend_context", "attend_rows"]
@@ -57,11 +47,11 @@ def attend(
     row gives zeros. For prediction: no gradient goes back through it.
     """
     plan = Plan.of(layer, projected, index, rows)
-    pooling = Pooling()
+    pooling = PoolJob()
     pooling.fill(size=plan.directions * plan.hidden_size)
     vectors, weights = torch.empty(len(rows), pooling.size), torch.empty(plan.layout.item_count)
     pooling.fill(pooled=vectors, weights=weights)
-    job = Attending()
+    job = AttendJob()
     job.fill(recurrence=plan.job(projected, layer.weights, layer.biases))
     job.fill(scoring=_scoring(pooling, attention))
     threads = min(plan.threads, plan.layout.share_count)
@@ -160,13 +150,13 @@ class _AttendContext(torch.autograd.Function):
         return values_gradient, total[:size].t().contiguous(), total[rows], total[rows + 1], None
 
 
-def _pooling(layout: Layout, values: Tensor, scores: Tensor) -> Pooling:
-    job = Pooling()
+def _pooling(layout: Layout, values: Tensor, scores: Tensor) -> PoolJob:
+    job = PoolJob()
     job.fill(layout=layout, size=values.shape[1], items=values, scores=scores)
     return job
 
 
-def _outputs(job: Pooling, values: Tensor, rows: Ragged) -> tuple[Tensor, Tensor]:
+def _outputs(job: PoolJob, values: Tensor, rows: Ragged) -> tuple[Tensor, Tensor]:
     vectors = values.new_empty(len(rows), values.shape[1])
     weights = values.new_empty(len(values))
     job.fill(pooled=vectors, weights=weights)
@@ -174,7 +164,7 @@ def _outputs(job: Pooling, values: Tensor, rows: Ragged) -> tuple[Tensor, Tensor
 
 
 def _gradients(
-    job: Pooling, weights: Tensor, vectors_gradient: Tensor, weights_gradient: Tensor
+    job: PoolJob, weights: Tensor, vectors_gradient: Tensor, weights_gradient: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Make room for the gradients of the items and the scores."""
     items_gradient = empty(len(weights), job.size)
@@ -185,17 +175,17 @@ def _gradients(
     return items_gradient, scores_gradient
 
 
-def _scoring(pooling: Pooling, attention: ContextAttention) -> Scoring:
+def _scoring(pooling: PoolJob, attention: ContextAttention) -> ScoreJob:
     attention_size = len(attention.query)
     check_tensor("matrix", attention.matrix, (attention_size, pooling.size))
-    job = Scoring()
+    job = ScoreJob()
     job.fill(pooling=pooling, attention_size=attention_size, attention_step=padded(attention_size))
     job.fill(matrix=padded_rows(attention.matrix.t()), bias=padded_rows(attention.bias))
     job.fill(query=padded_rows(attention.query))
     return job
 
 
-def _run(name: str, job: Job, pooling: Pooling) -> None:
+def _run(name: str, job: Job, pooling: PoolJob) -> None:
     native = required_library()
     work = pooling.layout.item_count * pooling.size
     threads = torch.get_num_threads() if work > _WORK_FOR_THREADS else 1

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.autograd.function import FunctionCtx
 
 from ..native import required_library
-from .jobs import Drawing, check_tensor
+from .jobs import DropJob, check_tensor
 
 __all__ = ["Draw", "drop"]
 
@@ -44,7 +44,7 @@ class _Drop(torch.autograd.Function):
         ctx.draw = draw
         values = values.contiguous()
         kept = torch.empty_like(values)
-        job = Drawing()
+        job = DropJob()
         job.fill(count=values.numel(), seed=draw.seed, threshold=draw.threshold, scale=draw.scale)
         job.fill(values=values, kept=kept)
         native = required_library()

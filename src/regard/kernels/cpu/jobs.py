@@ -10,18 +10,18 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ...ragged import Ragged
+from ..native import Job
 
 __all__ = [
-    "Attending",
-    "Drawing",
-    "Gathering",
-    "Job",
+    "AttendJob",
+    "DropJob",
+    "GatherJob",
     "Layout",
-    "Moving",
-    "Pooling",
-    "Projecting",
-    "Recurrence",
-    "Scoring",
+    "MoveJob",
+    "PoolJob",
+    "ProjectJob",
+    "RecurrenceJob",
+    "ScoreJob",
     "check_tensor",
     "padded",
     "padded_rows",
@@ -69,35 +69,17 @@ def sum_rows(size: int) -> int:
     return -(-size // BLOCK_ROWS) * BLOCK_ROWS
 
 
-class Job(ctypes.Structure):
-    """A struct that keeps alive what it points at."""
-
-    def fill(self, **fields: Tensor | ctypes.Structure | float | None) -> None:
-        """Set fields; a tensor is set as the address of its memory."""
-        kept = self.__dict__.setdefault("kept", [])
-        for name, value in fields.items():
-            if isinstance(value, Tensor):
-                if not (value.is_contiguous() and value.is_cpu):
-                    raise ValueError(f"{name} does not lie in memory item after item")
-                kept.append(value)
-                setattr(self, name, value.data_ptr())
-            else:
-                if isinstance(value, Job):
-                    kept.append(value)
-                setattr(self, name, value)
-
-
 class Layout(Job):
     """Where rows lie, and how their work is shared out, whoever may do it."""
 
-    _fields_ = [
+    _fields_ = (
         ("row_count", _number),
         ("item_count", _number),
         ("starts", _pointer),
         ("order", _pointer),
         ("share_count", _number),
         ("shares", _pointer),
-    ]
+    )
 
     @classmethod
     def by_length(cls, rows: Ragged, most_shares: int = _MOST_SHARES) -> Layout:
@@ -137,10 +119,10 @@ class Layout(Job):
         return layout
 
 
-class Recurrence(Job):
+class RecurrenceJob(Job):
     """A recurrence over every row."""
 
-    _fields_ = [
+    _fields_ = (
         ("layout", Layout),
         ("gates", _number),
         ("hidden_size", _number),
@@ -158,26 +140,26 @@ class Recurrence(Job):
         ("hidden_step", _number),
         ("weights_gradient", _pointer),
         ("next_task", _number),
-    ]
+    )
 
 
-class Gathering(Job):
+class GatherJob(Job):
     """Sums over the items that read the same row of the projected inputs."""
 
-    _fields_ = [
-        ("recurrence", Recurrence),
+    _fields_ = (
+        ("recurrence", RecurrenceJob),
         ("distinct_count", _number),
         ("item_order", _pointer),
         ("firsts", _pointer),
         ("gradient", _pointer),
         ("next_task", _number),
-    ]
+    )
 
 
-class Pooling(Job):
+class PoolJob(Job):
     """Softmax of scores along each row, and the sum of the items it weights."""
 
-    _fields_ = [
+    _fields_ = (
         ("layout", Layout),
         ("size", _number),
         ("items", _pointer),
@@ -189,14 +171,14 @@ class Pooling(Job):
         ("scores_gradient", _pointer),
         ("items_gradient", _pointer),
         ("next_task", _number),
-    ]
+    )
 
 
-class Scoring(Job):
+class ScoreJob(Job):
     """The scores of attention to the context, and their pooling."""
 
-    _fields_ = [
-        ("pooling", Pooling),
+    _fields_ = (
+        ("pooling", PoolJob),
         ("attention_size", _number),
         ("attention_step", _number),
         ("matrix", _pointer),
@@ -207,19 +189,19 @@ class Scoring(Job):
         ("size_step", _number),
         ("sums", _pointer),
         ("next_task", _number),
-    ]
+    )
 
 
-class Attending(Job):
+class AttendJob(Job):
     """A recurrence whose states are only looked at by attention."""
 
-    _fields_ = [("recurrence", Recurrence), ("scoring", Scoring), ("next_task", _number)]
+    _fields_ = (("recurrence", RecurrenceJob), ("scoring", ScoreJob), ("next_task", _number))
 
 
-class Projecting(Job):
+class ProjectJob(Job):
     """Rows times a matrix, plus a bias."""
 
-    _fields_ = [
+    _fields_ = (
         ("row_count", _number),
         ("size", _number),
         ("width", _number),
@@ -230,13 +212,13 @@ class Projecting(Job):
         ("bias", _pointer),
         ("result", _pointer),
         ("next_task", _number),
-    ]
+    )
 
 
-class Moving(Job):
+class MoveJob(Job):
     """Adam's moves of some rows of a table."""
 
-    _fields_ = [
+    _fields_ = (
         ("row_count", _number),
         ("size", _number),
         ("places", _pointer),
@@ -253,13 +235,13 @@ class Moving(Job):
         ("root", _real),
         ("eps", _real),
         ("next_task", _number),
-    ]
+    )
 
 
-class Drawing(Job):
+class DropJob(Job):
     """Numbers of which a share becomes zero."""
 
-    _fields_ = [
+    _fields_ = (
         ("count", _number),
         ("seed", _number),
         ("threshold", _number),
@@ -267,4 +249,4 @@ class Drawing(Job):
         ("kept", _pointer),
         ("scale", _real),
         ("next_task", _number),
-    ]
+    )

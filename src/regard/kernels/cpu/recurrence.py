@@ -14,7 +14,7 @@ from ...errors import suggestion
 from ...ragged import Ragged
 from ..native import Library, required_library
 from .buffers import empty, release
-from .jobs import Gathering, Layout, Recurrence, check_tensor, padded, padded_rows, sum_rows
+from .jobs import GatherJob, Layout, RecurrenceJob, check_tensor, padded, padded_rows, sum_rows
 
 __all__ = ["GATES", "Cell", "Plan", "Recurrent", "recur"]
 
@@ -115,10 +115,10 @@ class Plan:
             yield replace(self, index=index, rows=rows, layout=layout), items
             first = last
 
-    def job(self, projected: Tensor, weights: Tensor, biases: Tensor) -> Recurrence:
+    def job(self, projected: Tensor, weights: Tensor, biases: Tensor) -> RecurrenceJob:
         """Lay the inputs out as the kernels want them."""
         size = self.gates * self.hidden_size
-        job = Recurrence()
+        job = RecurrenceJob()
         job.fill(
             layout=self.layout,
             gates=self.gates,
@@ -134,18 +134,18 @@ class Plan:
         )
         return job
 
-    def gate_count(self, job: Recurrence) -> int:
+    def gate_count(self, job: RecurrenceJob) -> int:
         """How many floats the way forward leaves for the way back."""
         return self.directions * self.layout.item_count * job.saved_step + _OVERREAD
 
-    def forward(self, job: Recurrence) -> Tensor:
+    def forward(self, job: RecurrenceJob) -> Tensor:
         """Compute the states, (items, directions * hidden size)."""
         states = empty(self.layout.item_count, self.directions * self.hidden_size)
         job.fill(states=states)
         self.run("forward", job)
         return states
 
-    def run(self, name: str, job: Recurrence) -> None:
+    def run(self, name: str, job: RecurrenceJob) -> None:
         """Do all tasks of the job."""
         job.fill(next_task=0)
         self.native.run(name, job, level=self.level, threads=self.threads)
@@ -238,7 +238,7 @@ def _gradients_again(plan: Plan, gradient: Tensor, inputs: list[Tensor]) -> list
 
 
 def _gradients(
-    plan: Plan, job: Recurrence, gradient: Tensor, inputs: list[Tensor]
+    plan: Plan, job: RecurrenceJob, gradient: Tensor, inputs: list[Tensor]
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Turn the saved gates into gradients, and sum those for each of the inputs."""
     projected, weights, _ = inputs
@@ -256,10 +256,10 @@ def _gradients(
     return projected_gradient, weights_gradient, total[:, rows, :size]
 
 
-def _gathered(plan: Plan, job: Recurrence, distinct: int) -> Tensor:
+def _gathered(plan: Plan, job: RecurrenceJob, distinct: int) -> Tensor:
     """Sum the gradients of the items that read the same row of the projected inputs."""
     gradient = empty(distinct, plan.directions * plan.gates * plan.hidden_size)
-    gathering = Gathering()
+    gathering = GatherJob()
     gathering.fill(recurrence=job, distinct_count=distinct, gradient=gradient)
     if plan.index is not None:
         order = torch.empty_like(plan.index)

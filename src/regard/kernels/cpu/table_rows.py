@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from ..native import required_library
-from .jobs import Moving, Projecting, check_tensor, padded, padded_rows
+from .jobs import MoveJob, ProjectJob, check_tensor, padded, padded_rows
 
 __all__ = ["AdamNumbers", "distinct", "drift_rows", "project", "project_into", "step_rows"]
 
@@ -62,7 +62,7 @@ def _project(
     check_tensor("bias", bias, (width,))
     count = len(items) if places is None else len(places)
     native = required_library()
-    job = Projecting()
+    job = ProjectJob()
     job.fill(row_count=count, size=size, width=width, width_step=padded(width))
     job.fill(items=items.detach().contiguous(), places=places, result=result)
     job.fill(matrix=padded_rows(weight.t()), bias=padded_rows(bias))
@@ -116,13 +116,13 @@ def drift_rows(
     _move(job, rows)
 
 
-def _moving(rows: tuple[Tensor, Tensor, Tensor], places: Tensor) -> Moving:
+def _moving(rows: tuple[Tensor, Tensor, Tensor], places: Tensor) -> MoveJob:
     table, mean, square = rows
     count, size = table.shape
     for name, tensor in (("table", table), ("mean", mean), ("square", square)):
         check_tensor(name, tensor, (count, size))
     places = _checked_places("places", places, count)
-    job = Moving()
+    job = MoveJob()
     job.fill(row_count=len(places), size=size, places=places)
     job.fill(table=table, mean=mean, square=square)
     return job
@@ -135,7 +135,7 @@ def _checked_places(name: str, index: Tensor, count: int) -> Tensor:
     return index
 
 
-def _move(job: Moving, rows: tuple[Tensor, Tensor, Tensor]) -> None:
+def _move(job: MoveJob, rows: tuple[Tensor, Tensor, Tensor]) -> None:
     native = required_library()
     enough = job.row_count * job.size > _MOVES_FOR_THREADS
     threads = torch.get_num_threads() if enough else 1

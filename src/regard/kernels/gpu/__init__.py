@@ -16,7 +16,7 @@ from torch import Tensor
 from ...errors import suggestion
 from ...ragged import Ragged
 
-__all__ = ["attend_rows", "attends", "available", "describe", "recur"]
+__all__ = ["attend_rows", "can_attend", "can_recur", "describe", "recur"]
 
 _GATES = {"rnn": 1, "gru": 3, "lstm": 4}
 _DTYPES = (torch.float32, torch.bfloat16)
@@ -39,12 +39,12 @@ def recur(
     """
     _check_shapes(cell, projected, index, rows, (weights, biases))
     _check_kind(projected, weights, biases, rows.lengths, *([] if index is None else [index]))
-    from .plan import Job, cut_for, longest_first, room_on
+    from .plan import Launch, cut_for, longest_first, room_on
     from .recurrence import Recurrence
 
     directions, _, size = weights.shape
     tensors = (projected, weights, biases)
-    job = Job(
+    launch = Launch(
         cell=cell,
         directions=directions,
         size=size,
@@ -64,7 +64,7 @@ def recur(
     )
     # Triton launches on the current device, whatever device its tensors are on.
     with torch.cuda.device_of(projected):
-        return Recurrence.apply(*(tensor.contiguous() for tensor in tensors), job)
+        return Recurrence.apply(*(tensor.contiguous() for tensor in tensors), launch)
 
 
 def attend_rows(scores: Tensor, values: Tensor, rows: Ragged) -> tuple[Tensor, Tensor]:
@@ -88,14 +88,16 @@ def attend_rows(scores: Tensor, values: Tensor, rows: Ragged) -> tuple[Tensor, T
         )
 
 
-def available(cell: str, projected: Tensor) -> bool:
+def can_recur(cell: str, projected: Tensor) -> bool:
     """Say whether ``recur`` can take this, and is the quickest way to do so."""
     return (
-        cell in _GATES and attends(projected) and projected.shape[1] <= _GATES[cell] * _MOST_UNITS
+        cell in _GATES
+        and can_attend(projected)
+        and projected.shape[1] <= _GATES[cell] * _MOST_UNITS
     )
 
 
-def attends(items: Tensor) -> bool:
+def can_attend(items: Tensor) -> bool:
     """Say whether ``attend_rows`` can take such items, (items, size)."""
     return (
         items.is_cuda and items.dtype in _DTYPES and items.ndim == 2 and not _obstacle(items.device)

@@ -21,7 +21,7 @@ __all__ = [
     "GATES",
     "SHIFT",
     "Cut",
-    "Job",
+    "Launch",
     "cut_for",
     "interpreted",
     "longest_first",
@@ -48,7 +48,7 @@ class Cut:
 
 
 @dataclass(frozen=True)
-class Job:
+class Launch:
     """One call of the recurrence; ``order`` names its rows, the longest first."""
 
     cell: str

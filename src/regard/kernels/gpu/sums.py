@@ -16,7 +16,7 @@ import triton.language as tl
 from torch import Tensor
 
 from .cells import product
-from .plan import BLOCKS, GATES, SHIFT, Job
+from .plan import BLOCKS, GATES, SHIFT, Launch
 
 __all__ = ["sum_by_source", "sum_products"]
 
@@ -31,14 +31,14 @@ _OUTER = {"ITEMS": 64, "TALL": 128, "WIDE": 64, "num_warps": 8, "num_stages": 3}
 _GATHER = {"ITEMS": 4, "TILE": 512, "num_warps": 4}
 
 
-def sum_by_source(job: Job, gates: Tensor, distinct_count: int) -> Tensor:
+def sum_by_source(launch: Launch, gates: Tensor, distinct_count: int) -> Tensor:
     """For each row of the projected table, sum the gradients of the items that used it."""
-    gate_count, blocks = GATES[job.cell], BLOCKS[job.cell]
-    result = gates.new_empty(distinct_count, job.directions * gate_count * job.size)
+    gate_count, blocks = GATES[launch.cell], BLOCKS[launch.cell]
+    result = gates.new_empty(distinct_count, launch.directions * gate_count * launch.size)
     order = bounds = chunks = None
     pitch = gates.shape[1]
-    if job.index is not None:
-        sources, order = torch.sort(job.index.to(torch.int32), stable=True)
+    if launch.index is not None:
+        sources, order = torch.sort(launch.index.to(torch.int32), stable=True)
         rows = torch.arange(distinct_count + 1, device=gates.device, dtype=torch.int32)
         bounds = torch.searchsorted(sources, rows, out_int32=True)
         if gates.shape[0] >= _CHUNKS_FROM:
@@ -49,34 +49,34 @@ def sum_by_source(job: Job, gates: Tensor, distinct_count: int) -> Tensor:
             )
     gather_sum[(distinct_count, triton.cdiv(pitch, _GATHER["TILE"]))](
         gates, order, bounds, chunks, result,
-        BLOCKS=blocks, GATES=gate_count, SHIFT=SHIFT[job.cell], SIZE=job.size,
-        DIRECTIONS=job.directions, CHUNK=_CHUNK, **_GATHER,
+        BLOCKS=blocks, GATES=gate_count, SHIFT=SHIFT[launch.cell], SIZE=launch.size,
+        DIRECTIONS=launch.directions, CHUNK=_CHUNK, **_GATHER,
     )  # fmt: skip
     return result
 
 
 def sum_products(
-    job: Job, gates: Tensor, out: Tensor, firsts: Tensor, weights: Tensor
+    launch: Launch, gates: Tensor, out: Tensor, firsts: Tensor, weights: Tensor
 ) -> tuple[Tensor, Tensor]:
     """The gradients of the recurrent weights and biases, in the weights' type."""
-    blocks = BLOCKS[job.cell]
-    columns = job.size * blocks
+    blocks = BLOCKS[launch.cell]
+    columns = launch.size * blocks
     tall, wide = _OUTER["TALL"], _OUTER["WIDE"]
-    tiles = (job.directions * triton.cdiv(columns, tall), triton.cdiv(job.size, wide))
+    tiles = (launch.directions * triton.cdiv(columns, tall), triton.cdiv(launch.size, wide))
     shares = max(1, min(_PROGRAMS // (tiles[0] * tiles[1]), triton.cdiv(out.shape[0], 256)))
     share = triton.cdiv(out.shape[0], shares)
-    partials = torch.empty(shares, job.directions, columns, job.size + 1, device=out.device)
+    partials = torch.empty(shares, launch.directions, columns, launch.size + 1, device=out.device)
     outer_sum[(shares, *tiles)](
         gates, out, firsts, partials, out.shape[0], share,
-        BLOCKS=blocks, SIZE=job.size, DIRECTIONS=job.directions, PRECISION=job.cut.precision,
-        **_OUTER,
+        BLOCKS=blocks, SIZE=launch.size, DIRECTIONS=launch.directions,
+        PRECISION=launch.cut.precision, **_OUTER,
     )  # fmt: skip
     weights_gradient = torch.empty_like(weights)
     biases_gradient = weights.new_empty(weights.shape[:2])
     collect[(weights.shape[0] * weights.shape[1],)](
         partials, weights_gradient, biases_gradient, shares,
-        BLOCKS=blocks, GATES=GATES[job.cell], SIZE=job.size, DIRECTIONS=job.directions,
-        SHARES=16, WIDTH=triton.next_power_of_2(job.size + 1),
+        BLOCKS=blocks, GATES=GATES[launch.cell], SIZE=launch.size, DIRECTIONS=launch.directions,
+        SHARES=16, WIDTH=triton.next_power_of_2(launch.size + 1),
     )  # fmt: skip
     return weights_gradient, biases_gradient
 

@@ -7,13 +7,10 @@ import functools
 import os
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ...errors import DataError
-from ..native import library, required_library, why_absent
+from ..native import Job, library, required_library, why_absent
 
-__all__ = ["LANES", "MARGIN", "Job", "Numbering", "Rules", "Scanning", "Table", "call", "why_not"]
+__all__ = ["LANES", "MARGIN", "NumberJob", "Rules", "ScanJob", "Table", "call", "why_not"]
 
 LANES = 8  # must equal LANES in scanner.h: so many characters more must be readable
 MARGIN = 2  # must equal MARGIN in text.h
@@ -26,26 +23,10 @@ _number = ctypes.c_int64
 _pointer = ctypes.c_void_p
 
 
-class Job(ctypes.Structure):
-    """A struct that keeps alive the arrays it points at."""
-
-    def fill(self, **fields: NDArray[np.generic] | ctypes.Structure | int) -> None:
-        """Set fields; an array is set as the address of its memory."""
-        kept = self.__dict__.setdefault("kept", [])
-        for name, value in fields.items():
-            kept.append(value)
-            if isinstance(value, np.ndarray):
-                if not value.flags.c_contiguous:
-                    raise ValueError(f"{name} does not lie in memory item after item")
-                setattr(self, name, value.ctypes.data)
-            else:
-                setattr(self, name, value)
-
-
 class Table(Job):
     """Words and their numbers."""
 
-    _fields_ = [
+    _fields_ = (
         ("word_count", _number),
         ("word_room", _number),
         ("code_room", _number),
@@ -54,26 +35,26 @@ class Table(Job):
         ("starts", _pointer),
         ("slots", _pointer),
         ("values", _pointer),
-    ]
+    )
 
 
 class Rules(Job):
     """What the scanner's rules take from Python."""
 
-    _fields_ = [
+    _fields_ = (
         ("kinds", _pointer),
         ("lower", _pointer),
         ("lower_count", _number),
         ("tags", Table),
         ("entities", Table),
         ("words", Table),
-    ]
+    )
 
 
-class Scanning(Job):
+class ScanJob(Job):
     """Texts end to end, and room for what is found in them."""
 
-    _fields_ = [
+    _fields_ = (
         ("rules", ctypes.POINTER(Rules)),
         ("text_count", _number),
         ("starts", _pointer),
@@ -85,13 +66,13 @@ class Scanning(Job):
         ("sentence_lengths", _pointer),
         ("token_counts", _pointer),
         ("sentence_counts", _pointer),
-    ]
+    )
 
 
-class Numbering(Job):
+class NumberJob(Job):
     """Tokens to the numbers of their words."""
 
-    _fields_ = [
+    _fields_ = (
         ("table", ctypes.POINTER(Table)),
         ("grows", _number),
         ("text_count", _number),
@@ -100,7 +81,7 @@ class Numbering(Job):
         ("spans", _pointer),
         ("token_counts", _pointer),
         ("numbers", _pointer),
-    ]
+    )
 
 
 def why_not() -> str:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import DataError
-from .jobs import LANES, MARGIN, Numbering, Rules, Scanning, call
+from .jobs import LANES, MARGIN, NumberJob, Rules, ScanJob, call
 from .word_table import WordTable, joined_codes
 
 __all__ = ["Scanned", "Scanner", "ScannerRules", "Search"]
@@ -85,7 +85,7 @@ class _Room:
         self.lowered = np.empty(characters + LANES, np.uint32)
         self.spans = np.empty((characters + 1, 2), np.int32)
         self.sentence_lengths = np.empty(characters, np.int32)
-        self.job = Scanning()
+        self.job = ScanJob()
         self.job.rules = ctypes.pointer(rules)
         self.job.fill(lowered=self.lowered, spans=self.spans)
         self.job.fill(sentence_lengths=self.sentence_lengths)
@@ -122,7 +122,7 @@ def _look_up(
     if search.grows:
         search.table.reserve(len(found.spans), len(codes))
     table = search.table.job()
-    job = Numbering()
+    job = NumberJob()
     job.table = ctypes.pointer(table)
     job.fill(grows=search.grows)
     job.fill(text_count=len(found.lengths), starts=starts, codes=codes)

@@ -38,14 +38,14 @@ def recur(
     """
     weights, biases = weights.to(projected.dtype), biases.to(projected.dtype)
     for kernel in KERNELS:
-        if kernel.available(cell, projected):
+        if kernel.can_recur(cell, projected):
             return kernel.recur(cell, projected, index, rows, weights, biases)
     return batched.recur(cell, projected, index, rows, weights, biases)
 
 
 def has_kernel(cell: CellName, projected: Tensor) -> bool:
     """Say whether ``recur`` has a kernel for such an input."""
-    return any(kernel.available(cell, projected) for kernel in KERNELS)
+    return any(kernel.can_recur(cell, projected) for kernel in KERNELS)
 
 
 def recur_from(
