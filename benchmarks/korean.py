@@ -60,6 +60,7 @@ def run(seed: int, attention: str, options: argparse.Namespace) -> dict[str, flo
     began = time.perf_counter()
     named = [f"network.decoder={DECODERS[attention]}", f"training.seed={seed}"]
     translator = translator_from([*SETTINGS, *named, *options.changes], device=options.device)
+    translator.set_params(fixed="all")
     translator.fit_pairs(pairs(options.data, "train")[: options.pairs])
     scores = translator.evaluate(pairs(options.data, "test"))
     found = {

@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> dict[str, object]:
         f"training.seed={options.seed}",
         *options.changes,
     ]
-    translator = translator_from(changes, device=options.device)
+    translator = translator_from(changes, device=options.device).set_params(fixed="all")
     validation = pairs(options.data, "val", options.target)
     training = pairs(options.data, "train", options.target)[: options.pairs]
     watch = Watch(began + options.seconds)

@@ -36,7 +36,10 @@ def classifier_from(model: str, changes: Sequence[str], *, device: str) -> Docum
 
 
 def translator_from(changes: Sequence[str], *, device: str, model: str = "seq2seq") -> Translator:
-    """Make a translator, with its default settings, or a preset's, changed as asked."""
+    """Make a translator, with its default settings, or a preset's, changed as asked.
+
+    What was asked for is not chosen by the number of pairs.
+    """
     from ..estimators.translator import Translator
     from ..models.seq2seq import PRESETS
 
@@ -44,12 +47,14 @@ def translator_from(changes: Sequence[str], *, device: str, model: str = "seq2se
     known = {"seq2seq": usual.network, **PRESETS}
     require_one_of("--model", model, known)
     by_part = split_changes(changes, TRANSLATOR_PARTS)
+    fixed = {f"{part}.{name}" for part, names in by_part.items() for name in names}
     return Translator(
         with_text_values(known[model], by_part["network"]),
         training=with_text_values(usual.training, by_part["training"]),
         units=with_text_values(usual.units, by_part["units"]),
         forcing=with_text_values(usual.forcing, by_part["forcing"]),
         generation=with_text_values(usual.generation, by_part["generation"]),
+        fixed=tuple(sorted(fixed)),
         device=device,
     )
 

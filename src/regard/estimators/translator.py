@@ -40,6 +40,7 @@ from .contract import TextEstimator
 from .estimating import measure_pace
 from .fitting import FitData, Run, fit_model, training_facts
 from .pair_preparing import PreparedPairs, prepare_pairs
+from .pair_settings import Fixed, suit_pairs
 from .pair_validation import PairJudge
 from .preparing import FitOptions, Holdout, noting_interrupts
 from .reading import chunks
@@ -66,8 +67,11 @@ DOUBTED_PAIRS = 100
 class Translator(TextEstimator):
     """Writes about texts, such as their translations, and shows where it looked for each piece.
 
-    After ``fit``: ``model_``, ``source_units_`` and ``target_units_`` (the pieces that texts are
-    read and written in), ``history_`` (epoch by epoch) and ``facts_``.
+    Settings of training and units that are left as they are by default are chosen by the number of
+    pairs, and so is a network of which nothing was changed; ``fixed`` names those that are not,
+    such as ``("training.epochs",)``, or "all". After ``fit``: ``settings_`` (what was used),
+    ``model_``, ``source_units_`` and ``target_units_`` (the pieces that texts are read and written
+    in), ``history_`` (epoch by epoch) and ``facts_``.
     """
 
     history_: History | None
@@ -81,6 +85,7 @@ class Translator(TextEstimator):
         forcing: ForcingConfig = ForcingConfig(),  # noqa: B008
         generation: GenerationConfig = GenerationConfig(),  # noqa: B008
         validation: float = 0.1,
+        fixed: Fixed = (),
         device: str = "auto",
         progress: bool = True,
     ) -> None:
@@ -90,6 +95,7 @@ class Translator(TextEstimator):
         self.forcing = forcing
         self.generation = generation
         self.validation = validation
+        self.fixed = fixed
         self.device = device
         self.progress = progress
 
@@ -137,27 +143,31 @@ class Translator(TextEstimator):
         self._require_settings()
         device = choose_device(self.device)
         with noting_interrupts(options) as interrupts:
+            given = list(interrupts.heeding(pairs))
+            settings, chosen = suit_pairs(
+                self._asked(), Translator()._asked(), pairs=len(given), fixed=self.fixed
+            )
             data = prepare_pairs(
-                interrupts.heeding(pairs),
+                given,
                 None if validation is None else interrupts.heeding(validation),
-                units=self.units,
+                units=settings.units,
                 holdout=holdout,
             )
-            self._adopt(data.source_units, data.target_units, device)
+            self._adopt(data.source_units, data.target_units, device, settings)
             judge = PairJudge(
                 data.target_units,
-                replace(self.generation, method="greedy"),
-                bleu=self.training.monitor == "bleu",
+                replace(settings.generation, method="greedy"),
+                bleu=settings.training.monitor == "bleu",
             )
             held_out = None if data.validation is None else self._batches(data.validation)
             fit_data = FitData(self._batches(data.training), held_out, judge)
-            tokens = TokenLoss(label_smoothing=self.training.label_smoothing)
-            loss = ForcedLoss(tokens, self.forcing)
+            tokens = TokenLoss(label_smoothing=settings.training.label_smoothing)
+            loss = ForcedLoss(tokens, settings.forcing)
             if options.on_check is not None:
-                options.on_check(self._estimated(data, fit_data, loss))
+                options.on_check(self._estimated(data, fit_data, loss, chosen))
             run = Run(self._checkpoint(options), options.observers, options.team, interrupts)
             self.history_ = fit_model(
-                self.model_, fit_data, loss=loss, config=self.training, run=run
+                self.model_, fit_data, loss=loss, config=settings.training, run=run
             )
             self.facts_: Mapping[str, Plain] = self._facts(data, options)
             if options.on_fitted is not None:
@@ -286,7 +296,7 @@ class Translator(TextEstimator):
             validation=used.validation,
             device=device,
         )
-        self._adopt(saved.source_units, saved.target_units, choose_device(device))
+        self._adopt(saved.source_units, saved.target_units, choose_device(device), used)
         self.model_.load_state_dict(dict(saved.weights))
         self.model_.eval()
         self.history_, self.facts_ = saved.history, saved.facts
@@ -298,9 +308,10 @@ class Translator(TextEstimator):
             raise ConfigError("network.tied='all' needs one vocabulary; set units.shared=true")
 
     def _require_attention(self) -> None:
-        if self.network.decoder in ("sutskever", "cho"):
+        decoder = self.settings_.network.decoder
+        if decoder in ("sutskever", "cho"):
             raise ModelError(
-                f"the decoder {self.network.decoder!r} has no attention, so it cannot say where it "
+                f"the decoder {decoder!r} has no attention, so it cannot say where it "
                 "looked; train with network.decoder luong or bahdanau"
             )
 
@@ -315,10 +326,9 @@ class Translator(TextEstimator):
         )
         return replace(self.generation, beam=max(self.generation.beam, count))
 
-    def _adopt(self, sources: Units, targets: Units, device: torch.device) -> None:
-        """Take over both vocabularies, and build a fresh network for them."""
-        self._unfit()
-        self.settings_ = TranslatorSettings(
+    def _asked(self) -> TranslatorSettings:
+        """The settings as they were asked for."""
+        return TranslatorSettings(
             self.network,
             self.training,
             self.units,
@@ -326,27 +336,40 @@ class Translator(TextEstimator):
             self.generation,
             self.validation,
         )
+
+    def _adopt(
+        self, sources: Units, targets: Units, device: torch.device, settings: TranslatorSettings
+    ) -> None:
+        """Take over both vocabularies, and build a fresh network for them."""
+        self._unfit()
+        self.settings_ = settings
         self.source_units_, self.target_units_ = sources, targets
-        with seeded(derived_seed(self.training.seed, "weights")):
-            model = self.network.build(source_size=len(sources), target_size=len(targets))
+        with seeded(derived_seed(settings.training.seed, "weights")):
+            model = settings.network.build(source_size=len(sources), target_size=len(targets))
         self.model_: Seq2Seq = model.to(device)
         self.writer_ = TextWriter(sources, targets, device)
 
     def _batches(self, pairs: EncodedPairs) -> PlannedBatches[PairBatch]:
-        return PlannedBatches(pairs, self.training)
+        return PlannedBatches(pairs, self.settings_.training)
 
     def _estimated(
-        self, data: PreparedPairs, fit_data: FitData[Seq2Seq, PairBatch], loss: ForcedLoss
+        self,
+        data: PreparedPairs,
+        fit_data: FitData[Seq2Seq, PairBatch],
+        loss: ForcedLoss,
+        chosen: Mapping[str, Plain],
     ) -> PairCheck:
         """Say what was found in the pairs, and how long all that is to come takes at most."""
-        pace = measure_pace(self.model_, fit_data, loss=loss, config=self.training)
+        training = self.settings_.training
+        pace = measure_pace(self.model_, fit_data, loss=loss, config=training)
         return PairCheck(
             pairs=len(data.training),
             validation_pairs=0 if data.validation is None else len(data.validation),
             left_out=data.left_out,
             source_pieces=len(data.source_units),
             target_pieces=len(data.target_units),
-            seconds=pace.seconds(int(data.training.lengths.sum()), self.training.epochs),
+            chosen=tuple(f"{name} {value}" for name, value in chosen.items()),
+            seconds=pace.seconds(int(data.training.lengths.sum()), training.epochs),
         )
 
     def _doubt(self, held_out: EncodedPairs, run: Run) -> None:
@@ -391,7 +414,7 @@ class Translator(TextEstimator):
 
     def _effective_count(self, wrote: Sequence[Wrote]) -> float | None:
         """How many pieces of the source a written piece looked at, in the mean."""
-        if self.network.decoder in ("sutskever", "cho"):
+        if self.settings_.network.decoder in ("sutskever", "cho"):
             return None
         return mean_effective_count(map(self.writer_.alignment, wrote))
 

@@ -162,6 +162,7 @@ class PairCheck:
     left_out: int  # training pairs with an empty side, or one that is too long
     source_pieces: int  # different ones
     target_pieces: int
+    chosen: tuple[str, ...] = ()  # settings that the number of pairs decided
     seconds: float | None = None  # an estimate for training
 
     def describe(self) -> list[str]:
@@ -173,6 +174,8 @@ class PairCheck:
         ]
         if self.left_out:
             lines.append(f"! {self.left_out:,} pairs are left out: an empty side, or one too long")
+        if self.chosen:
+            lines.append(f"chosen for so many pairs: {', '.join(self.chosen)}")
         if self.seconds is not None:
             lines.append(f"training takes about {_duration(self.seconds)}")
         return lines
