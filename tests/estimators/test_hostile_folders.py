@@ -104,5 +104,5 @@ def test_whatever_a_folder_says_is_an_answer_or_one_line(folders, kind, name, us
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "name", "use"), CASES)
-def test_whatever_a_folder_says_in_every_place(folders, kind, name, use):
-    try_changes(folders, kind, name, use, 1.0)
+def test_whatever_a_folder_says_in_many_more_places(folders, kind, name, use):
+    try_changes(folders, kind, name, use, 0.3)
