@@ -1,0 +1,75 @@
+"""Many threads may ask one fitted estimator at once: each gets the answer that it gets alone."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from parrots import new_translator, parrots
+from regard.explain.methods import METHODS
+from reviews import reviews
+
+TEXTS, _ = reviews(12, seed=9)
+THREADS = 4
+
+
+def asked_together(ask, given):
+    """The answers of several threads, each of which is given everything in another order."""
+
+    def turn(first):
+        order = [*range(first, len(given)), *range(first)]
+        return {place: ask(given[place]) for place in order}
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        return list(pool.map(turn, range(THREADS)))
+
+
+def state_of(estimator):
+    """All that the estimator and its network hold and could have been written to."""
+    weights = {name: part.clone() for name, part in estimator.model_.state_dict().items()}
+    gradients = [weight.grad for weight in estimator.model_.parameters()]
+    modes = [module.training for module in estimator.model_.modules()]
+    return weights, gradients, modes, {name: id(value) for name, value in vars(estimator).items()}
+
+
+def require_same_state(before, after):
+    assert before[0].keys() == after[0].keys()
+    assert all((part == after[0][name]).all() for name, part in before[0].items())
+    assert before[1:] == after[1:]
+
+
+def test_probabilities_are_those_of_one_thread(fitted):
+    """Issue 11.8."""
+    before = state_of(fitted)
+    alone = [fitted.predict_proba([text]) for text in TEXTS]
+    for answers in asked_together(lambda text: fitted.predict_proba([text]), TEXTS):
+        assert all(np.array_equal(answers[place], alone[place]) for place in range(len(TEXTS)))
+    require_same_state(before, state_of(fitted))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_explanations_are_those_of_one_thread(fitted, method):
+    texts = TEXTS[:4]
+
+    def explain(text):
+        return fitted.explain(text, method=method, receipt=method == "attention").to_json()
+
+    before = state_of(fitted)
+    alone = [explain(text) for text in texts]
+    for answers in asked_together(explain, texts):
+        assert [answers[place] for place in range(len(texts))] == alone
+    require_same_state(before, state_of(fitted))
+
+
+def test_translations_are_those_of_one_thread():
+    translator = new_translator(training__epochs=2).fit(*parrots(60))
+    lines = parrots(8, seed=3)[0]
+
+    def explain(line):
+        return translator.explain(line).to_json()
+
+    before = state_of(translator)
+    alone = [explain(line) for line in lines]
+    for answers in asked_together(explain, lines):
+        assert [answers[place] for place in range(len(lines))] == alone
+    require_same_state(before, state_of(translator))
