@@ -13,7 +13,7 @@ from pathlib import Path
 
 from regard.data.batches import plan_batches
 from regard.data.columns import Columns
-from regard.data.corpus_writer import build_corpus
+from regard.data.corpus import build_corpus
 from regard.data.readers import read_documents
 from regard.text.tokenize import TextConfig, tokenize, tokenize_many
 from regard.text.vocab import Vocab

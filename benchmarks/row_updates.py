@@ -16,8 +16,7 @@ import torch
 from measuring import IMDB, machine, save
 
 from regard.data.columns import Columns
-from regard.data.corpus import Corpus
-from regard.data.corpus_writer import build_corpus
+from regard.data.corpus import Corpus, build_corpus
 from regard.data.readers import read_documents
 from regard.models import HANConfig
 from regard.tasks.classify import ClassificationLoss

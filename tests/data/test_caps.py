@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regard.data.caps import Caps, CutTally, count_cuts, cut, length_at
-from regard.data.flat import cut_runs, places_in_row, places_of_rows, row_sums
+from regard.data.runs import cut_runs, places_in_row, places_of_rows, row_sums
 from regard.errors import ConfigError
 from regard.text.document import Tokens
 

@@ -7,7 +7,7 @@ import pytest
 
 from regard.data.check import check_corpus, estimate_memory
 from regard.data.columns import Columns
-from regard.data.corpus_writer import build_corpus
+from regard.data.corpus import build_corpus
 from regard.data.fingerprints import fingerprint, repeated, shared
 from regard.data.readers import read_rows
 from regard.records.check import ClassSize, DataCheck, Overlap

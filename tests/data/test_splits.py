@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regard.data.columns import Columns
-from regard.data.corpus_writer import build_corpus
+from regard.data.corpus import build_corpus
 from regard.data.splits import split_by_group, split_by_time, split_random, split_validation
 from regard.errors import ConfigError, DataError
 from regard.text.document import Document

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aligned import aligned
-from regard.data.links import parse_links
+from regard.data.formats.links import parse_links
 from regard.errors import ConfigError, DataError
 from regard.records.alignment import Alignment
 from regard.records.links import GoldLinks

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..data.lines import STANDARD_INPUT
+from ..data.formats.lines import STANDARD_INPUT
 from ..errors import DataError, nearest
 from .output import Remarks
 

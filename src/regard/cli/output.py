@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
-from ..data.lines import STANDARD_INPUT
+from ..data.formats.lines import STANDARD_INPUT
 from ..errors import ConfigError
 from ..files import standard_output, write_file
 from ..views.drawing.terminal import Terminal, printable

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..data.lines import STANDARD_INPUT
+from ..data.formats.lines import STANDARD_INPUT
 from ..errors import ConfigError, DataError
 from .inputs import document_columns, existing, open_documents
 from .options import Data, Device, Encoding, ModelFolder, OnBadRow, Quiet, TextColumn
@@ -19,7 +19,7 @@ from .progress import counted, say
 from .tasks import find_task
 
 if TYPE_CHECKING:
-    from ..data.dialects import Dialect
+    from ..data.formats.dialects import Dialect
     from ..data.readers import Reader
     from ..data.writers import Cell, Row
     from ..estimators.classifier import DocumentClassifier
@@ -67,7 +67,7 @@ def predict(
     Ids and other columns are carried through, in the same order, and CSV comes back as it was
     written: separator, quotes, line ends, encoding.
     """
-    from ..data.row_formats import ROW_FORMATS
+    from ..data.formats.row_formats import ROW_FORMATS
     from ..estimators.classifier import DocumentClassifier
 
     if resume and STANDARD_INPUT in (data, out):
@@ -127,7 +127,7 @@ def _task(model: Path, data: str, options: str) -> dict[str, str]:
 
 def _write(job: _Answering, documents: Reader, out: _Output) -> int:
     """Read, predict and write at the same time; return how many rows the file has."""
-    from ..data.ahead import Behind
+    from ..data.threads import Behind
     from ..data.writers import RowWriter
     from ..estimators.reading import chunks
 
@@ -155,7 +155,7 @@ class _Answering:
 
     def rows(self, documents: Reader, skip: int = 0) -> Iterator[Row]:
         """One row a document: what it came with, then what the model says."""
-        from ..data.ahead import ahead
+        from ..data.threads import ahead
         from ..estimators.reading import text_chunks
 
         left = islice(documents, skip, None)

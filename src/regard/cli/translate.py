@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..data.lines import STANDARD_INPUT
+from ..data.formats.lines import STANDARD_INPUT
 from ..errors import DataError
 from ..files import replacing, standard_output
 from ..views.drawing.terminal import printable
@@ -111,7 +111,7 @@ def _method(*, sample: bool, beam: int | None, n_best: int) -> str | None:
 def _documents(text: str, columns: Callable[[], Columns], *, tell: Callable[[str], None]) -> Reader:
     """The texts that are meant: one text a line, a file, or the text itself."""
     from ..data.columns import Columns
-    from ..data.lines import Lines
+    from ..data.formats.lines import Lines
     from ..data.readers import read_rows
 
     if text == STANDARD_INPUT:

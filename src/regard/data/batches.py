@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..config import require
-from .flat import cut_runs
+from .runs import cut_runs
 
 __all__ = ["plan_batches", "split_by_rank"]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..config import checked_settings, require
 from ..records.truncation import ClassCut, TruncationReport
 from ..text.encode import Encoded
-from .flat import places_in_row, row_sums
+from .runs import places_in_row, row_sums
 
 __all__ = ["Caps", "CutTally", "Kept", "count_cuts", "cut", "left_of", "length_at"]
 

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from ..records.check import ClassSize, DataCheck, Lengths, Overlap
 from ..records.reading import ReadCounts
 from .caps import length_at
-from .corpus import Corpus
+from .corpus.lengths import sentence_histogram, word_histogram
+from .corpus.mapped import Corpus
 from .fingerprints import repeated, shared
-from .lengths import sentence_histogram, word_histogram
 
 __all__ = ["check_corpus", "estimate_memory"]
 

@@ -11,8 +11,8 @@ from ..errors import DataError
 from ..records.reading import BadRow
 from ..text.document import Document
 from .cells import RowError, is_missing, shown_value, time_number, to_label
-from .dialects import Dialect
-from .encodings import require_encoding
+from .formats.dialects import Dialect
+from .formats.encodings import require_encoding
 
 __all__ = [
     "PARTS",

@@ -13,7 +13,7 @@ from ..records.truncation import TruncationReport
 from ..text.vocab import PADDING
 from .batch import Batch
 from .caps import Caps, CutTally, count_cuts, cut
-from .flat import places_in_row
+from .runs import places_in_row
 
 __all__ = ["FixedArray", "to_fixed_array"]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..records.reading import BadRow
 from ..text.document import Document
-from .folders import TEXT_SUFFIXES, files_below
+from .formats.folders import TEXT_SUFFIXES, files_below
 
 __all__ = ["file_digest", "fingerprint", "fingerprints", "repeated", "shared", "state_of_data"]
 

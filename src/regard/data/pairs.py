@@ -15,8 +15,8 @@ from ..ragged import Ragged
 from ..text.units import END, START, Pieces
 from .batch import Batch
 from .cells import shown_value
-from .flat import places_of_rows
 from .readers import Reader
+from .runs import places_of_rows
 from .tables import one_column
 
 __all__ = ["EncodedPairs", "Pair", "PairBatch", "collate_sources", "pair_texts", "read_pairs"]

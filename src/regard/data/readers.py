@@ -16,12 +16,12 @@ from ..records.reading import BadRow, ReadCounts
 from ..text.document import Document
 from .cells import RowError
 from .columns import PARTS, Columns, Found, Row, to_document
-from .delimited import delimited_rows
-from .dialects import Dialect, in_encoding_of
-from .folders import folder_rows
-from .jsonlines import json_rows
-from .lines import STANDARD_INPUT, Lines, Resumed, Source
-from .parquet import parquet_rows
+from .formats.delimited import delimited_rows
+from .formats.dialects import Dialect, in_encoding_of
+from .formats.folders import folder_rows
+from .formats.jsonlines import json_rows
+from .formats.lines import STANDARD_INPUT, Lines, Resumed, Source
+from .formats.parquet import parquet_rows
 from .tables import label_rows, one_column
 
 __all__ = [

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..config import require, require_one_of
 from ..errors import DataError
-from .corpus import Corpus
+from .corpus.mapped import Corpus
 
 __all__ = [
     "Split",

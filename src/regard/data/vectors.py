@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..errors import DataError
 from ..text.characters import lower_case, lower_words
 from ..text.vocab import Vocab
-from .lines import open_bytes
+from .formats.lines import open_bytes
 from .vector_files import BinaryVectors, TextVectors, open_vectors
 
 __all__ = ["Coverage", "WordVectors", "read_vectors"]

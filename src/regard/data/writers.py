@@ -14,10 +14,10 @@ from typing import BinaryIO
 
 from ..errors import DataError, suggestion
 from ..files import naming, open_named, standard_output, write_file
-from .dialects import Dialect
-from .lines import STANDARD_INPUT
+from .formats.dialects import Dialect
+from .formats.lines import STANDARD_INPUT
+from .formats.row_formats import ROW_FORMATS, Cell, Row, RowFormat, json_lines
 from .locks import hold_lock
-from .row_formats import ROW_FORMATS, Cell, Row, RowFormat, json_lines
 
 __all__ = ["Cell", "Row", "RowWriter", "write_rows"]
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from ..data.flat import cut_runs
 from ..data.pairs import EncodedPairs, Pair, PairBatch
+from ..data.runs import cut_runs
 from ..models.seq2seq import Seq2Seq
 from ..records.alignment import Alignment
 from ..text.units import START, Pieces

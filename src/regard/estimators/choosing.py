@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from ..data.batch import Batch
-from ..data.flat import cut_runs
+from ..data.runs import cut_runs
 from ..errors import DataError
 from ..explain.answers import Answers
 from ..explain.comprehensiveness import comprehensiveness

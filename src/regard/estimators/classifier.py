@@ -19,9 +19,9 @@ from sklearn.base import ClassifierMixin
 from ..config import Plain, require_one_of, to_dict
 from ..data.batch import Batch
 from ..data.check import estimate_memory
+from ..data.corpus.resident import place_on
 from ..data.labels import LabelIndex
 from ..data.readers import read_texts
-from ..data.resident import near
 from ..data.vectors import Coverage, read_vectors
 from ..errors import DataError, NotFittedError
 from ..models.base import Model, ModelConfig
@@ -136,7 +136,7 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
                 options=options,
             )
             self._adopt(data.labels, data.vocab, device, options.label_form)
-            source: Source[Batch] = near(data.corpus, device)
+            source: Source[Batch] = place_on(data.corpus, device)
             if data.weights is not None:
                 source = Weighted(source, data.weights)
             data = replace(data, source=source)

@@ -15,8 +15,7 @@ from ..config import Plain, require
 from ..data.batch import Batch
 from ..data.check import check_corpus
 from ..data.columns import Columns
-from ..data.corpus import Corpus
-from ..data.corpus_writer import build_corpus
+from ..data.corpus import Corpus, build_corpus
 from ..data.fingerprints import fingerprints
 from ..data.labels import LabelIndex
 from ..data.readers import Reader

@@ -12,11 +12,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ..data.ahead import ahead
 from ..data.batch import Batch, gather
 from ..data.caps import Caps, count_cuts, cut, left_of
-from ..data.flat import cut_runs
 from ..data.readers import read_strings
+from ..data.runs import cut_runs
+from ..data.threads import ahead
 from ..models.base import Model
 from ..nn.levels import Kept
 from ..text.document import Tokens

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
-from ..data.flat import cut_runs
 from ..data.pairs import collate_sources
+from ..data.runs import cut_runs
 from ..models.seq2seq import Seq2Seq
 from ..nn.decoding.search import Hypothesis
 from ..records.alignment import Alignment

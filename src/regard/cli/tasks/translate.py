@@ -58,7 +58,7 @@ def _evaluate(asked: ModelToEvaluate) -> None:
 
 def _gold(path: str, pairs: int) -> list[GoldLinks]:
     """Read which words belong together, a line for each pair; before any work is done."""
-    from ...data.links import read_links
+    from ...data.formats.links import read_links
 
     gold = list(read_links(existing(path)))
     if len(gold) != pairs:

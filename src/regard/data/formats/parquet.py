@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import DataError
-from ..records.reading import BadRow
-from .columns import Columns, Found, Row, require_columns, unique_names
+from ...errors import DataError
+from ...records.reading import BadRow
+from ..columns import Columns, Found, Row, require_columns, unique_names
 
 if TYPE_CHECKING:
     import pyarrow

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regard.data.columns import Columns, Ignored, Row
-from regard.data.delimited import delimited_rows
-from regard.data.dialects import Dialect
+from regard.data.formats.delimited import delimited_rows
+from regard.data.formats.dialects import Dialect
 from regard.errors import DataError
 from regard.records.reading import BadRow
 
@@ -147,7 +147,7 @@ def test_one_very_long_field_of_many_lines_is_one_row():
 
 
 def test_a_quoted_field_without_an_end_is_given_up_after_some_megabytes(monkeypatch):
-    monkeypatch.setattr("regard.data.delimited.LONGEST_ROW", 1 << 20)
+    monkeypatch.setattr("regard.data.formats.delimited.LONGEST_ROW", 1 << 20)
     text = 'text,label\n"b,neg\n' + "c,pos\n" * 200_000
     (row,) = bad(text)
     assert row.line == 2 and row.reason == "a quoted field is never closed within 1 MiB"

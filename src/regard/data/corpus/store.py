@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import DataError
-from ..files import write_file
-from ..records.encoding import decode, encode
-from ..records.truncation import TruncationReport
+from ...errors import DataError
+from ...files import write_file
+from ...records.encoding import decode, encode
+from ...records.truncation import TruncationReport
 
 __all__ = [
     "DTYPES",

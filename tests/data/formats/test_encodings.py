@@ -7,7 +7,7 @@ import warnings
 import pytest
 
 from regard.data.columns import Columns
-from regard.data.encodings import guess_encoding, require_encoding, wide_encoding
+from regard.data.formats.encodings import guess_encoding, require_encoding, wide_encoding
 from regard.data.readers import read_documents
 from regard.errors import ConfigError, DataError
 

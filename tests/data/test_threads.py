@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from regard.data.ahead import Behind, ahead
+from regard.data.threads import Behind, ahead
 
 
 def test_items_come_in_order_and_from_another_thread():

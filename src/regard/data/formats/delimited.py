@@ -11,10 +11,10 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..errors import DataError
-from ..records.reading import BadRow
-from .cells import is_number
-from .columns import Columns, Found, Ignored, Row, require_columns, unique_names
+from ...errors import DataError
+from ...records.reading import BadRow
+from ..cells import is_number
+from ..columns import Columns, Found, Ignored, Row, require_columns, unique_names
 from .dialects import Dialect, Quoting
 from .lines import LONGEST_ROW, Source
 

@@ -7,17 +7,17 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from ..ragged import Ragged, send
-from .batch import Batch, Shape
-from .corpus import Corpus
+from ...ragged import Ragged, send
+from ..batch import Batch, Shape
+from .mapped import Corpus
 
-__all__ = ["Resident", "near"]
+__all__ = ["Resident", "place_on"]
 
 _LARGEST_SHARE = 0.25  # of the memory that is free, so that training keeps room
 _ID_BYTES = 4
 
 
-def near(corpus: Corpus, device: torch.device) -> Corpus | Resident:
+def place_on(corpus: Corpus, device: torch.device) -> Corpus | Resident:
     """The corpus on a GPU, if it fits into a share of the free memory there, or else as it is."""
     if device.type != "cuda":
         return corpus

@@ -148,7 +148,7 @@ def test_a_damaged_text_costs_itself_alone(folder):
 
 
 def test_a_text_without_an_end_costs_itself_alone(folder, monkeypatch):
-    monkeypatch.setattr("regard.data.folders.LONGEST_ROW", 1 << 20)
+    monkeypatch.setattr("regard.data.formats.folders.LONGEST_ROW", 1 << 20)
     (folder / "pos" / "b.txt").write_text("line\n" * 300_000)
     found, reader = read(folder)
     assert found == TEXTS and "longer than 1 MiB" in str(reader.skipped[0])

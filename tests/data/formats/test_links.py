@@ -2,7 +2,7 @@
 
 import pytest
 
-from regard.data.links import parse_links, read_links
+from regard.data.formats.links import parse_links, read_links
 from regard.errors import DataError
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Protocol, cast
 
-from ..errors import DataError
+from ...errors import DataError
 from .encodings import (
     MARKS,
     SINGLE_BYTE,

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from regard.data.caps import Caps
-from regard.data.corpus_writer import build_corpus
-from regard.data.resident import Resident, near
+from regard.data.corpus import build_corpus
+from regard.data.corpus.resident import Resident, place_on
 from regard.errors import DataError
 from regard.models import HANConfig
 from regard.tasks.classify import ClassificationLoss
@@ -91,13 +91,13 @@ def test_ids_need_a_vocabulary(tmp_path):
         Resident(plain, torch.device("cpu"))
 
 
-def test_for_a_cpu_the_corpus_itself_is_near(corpus):
-    assert near(corpus, torch.device("cpu")) is corpus
+def test_for_a_cpu_the_corpus_itself_is_placed(corpus):
+    assert place_on(corpus, torch.device("cpu")) is corpus
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 def test_what_fits_is_kept_on_the_gpu(corpus):
-    assert isinstance(near(corpus, torch.device("cuda")), Resident)
+    assert isinstance(place_on(corpus, torch.device("cuda")), Resident)
 
 
 def test_a_run_is_known_again_wherever_its_data_lie(corpus):

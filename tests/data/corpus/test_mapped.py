@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 from regard.data.batch import Batch, collate
 from regard.data.caps import Caps
 from regard.data.columns import Columns
-from regard.data.corpus import Corpus
-from regard.data.corpus_writer import CorpusWriter, build_corpus
+from regard.data.corpus import Corpus, CorpusWriter, build_corpus
+from regard.data.corpus.lengths import percentile_caps, truncation_report
 from regard.data.fingerprints import fingerprint
 from regard.data.labels import LabelIndex
-from regard.data.lengths import percentile_caps, truncation_report
 from regard.errors import DataError
 from regard.text.document import Document
 from regard.text.tokenize import TextConfig, tokenize
@@ -327,3 +326,10 @@ def test_a_text_of_a_megabyte_is_one_document(tmp_path):
     corpus = build_corpus([Document(text)], tmp_path, EVERY_WORD)
     assert corpus.lengths.tolist() == [200_000]
     assert corpus.remapped(Vocab(["word"])).batch([0]).ids.values.unique().tolist() == [2]
+
+
+def test_the_old_place_of_the_writer_still_gives_it_with_a_warning():
+    from regard.data import corpus_writer
+
+    with pytest.warns(DeprecationWarning, match="now regard.data.corpus.build_corpus"):
+        assert corpus_writer.build_corpus is build_corpus

@@ -12,9 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from ..errors import DataError
-from ..files import replacing
-from .cells import is_number
+from ...errors import DataError
+from ...files import replacing
+from ..cells import is_number
 from .dialects import Dialect
 
 if TYPE_CHECKING:

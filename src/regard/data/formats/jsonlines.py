@@ -6,9 +6,9 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 
-from ..errors import DataError
-from ..records.reading import BadRow
-from .columns import Columns, Found, Ignored, Row
+from ...errors import DataError
+from ...records.reading import BadRow
+from ..columns import Columns, Found, Ignored, Row
 from .lines import Source
 
 __all__ = ["json_rows"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..records.truncation import TruncationReport
-from .caps import Caps, CutTally, count_cuts, cut, length_at
-from .corpus import Corpus
+from ...records.truncation import TruncationReport
+from ..caps import Caps, CutTally, count_cuts, cut, length_at
+from .mapped import Corpus
 
 __all__ = ["percentile_caps", "sentence_histogram", "truncation_report", "word_histogram"]
 

@@ -11,14 +11,14 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import DataError, suggestion
-from ..ragged import Ragged
-from ..records.truncation import TruncationReport
-from ..text.vocab import Vocab
-from .batch import Batch
-from .caps import Caps, cut
-from .flat import cut_runs, places_of_rows, row_sums
-from .labels import LabelIndex
+from ...errors import DataError, suggestion
+from ...ragged import Ragged
+from ...records.truncation import TruncationReport
+from ...text.vocab import Vocab
+from ..batch import Batch
+from ..caps import Caps, cut
+from ..labels import LabelIndex
+from ..runs import cut_runs, places_of_rows, row_sums
 from .store import DTYPES, Arrays, load_store, load_words
 
 __all__ = ["ClassPlaces", "Corpus", "SentenceRows"]

@@ -6,7 +6,7 @@ import warnings
 
 import pytest
 
-from regard.data.lines import Lines
+from regard.data.formats.lines import Lines
 from regard.errors import DataError
 
 
@@ -103,7 +103,7 @@ def test_other_characters_that_end_lines_elsewhere_do_not_here(tmp_path):
 
 @pytest.mark.parametrize(("encoding", "start"), [("ascii", b""), ("utf-16-le", b"\xff\xfe")])
 def test_an_endless_line_is_an_error_with_its_place(tmp_path, monkeypatch, encoding, start):
-    monkeypatch.setattr("regard.data.lines.LONGEST_ROW", 1 << 20)
+    monkeypatch.setattr("regard.data.formats.lines.LONGEST_ROW", 1 << 20)
     path = write(tmp_path, start + "a\n".encode(encoding) + "x".encode(encoding) * (1 << 21))
     with pytest.raises(DataError, match=r"a\.csv:2: the line is longer than 1 MiB"):
         lines(path)

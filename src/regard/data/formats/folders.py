@@ -7,9 +7,9 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..errors import DataError
-from ..records.reading import BadRow
-from .columns import Columns, Found, Ignored, Row
+from ...errors import DataError
+from ...records.reading import BadRow
+from ..columns import Columns, Found, Ignored, Row
 from .lines import LONGEST_ROW, Lines
 
 __all__ = ["TEXT_SUFFIXES", "files_below", "folder_rows"]

@@ -1,0 +1,1 @@
+"""What reads and what writes each format of files, side by side."""
