@@ -8,7 +8,7 @@ from regard.kernels import native
 from regard.ragged import Ragged
 
 LAYERS = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
-LEVELS = native.library().levels if native.library() else ()
+INSTRUCTIONS = native.library().instruction_sets if native.library() else ()
 LENGTHS = [5, 0, 1, 17, 9, 3, 3, 3, 2, 1, 0, 30, 4]
 
 needs_native = pytest.mark.skipif(

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import regard
-from native_cases import LEVELS, Case, needs_native
+from native_cases import INSTRUCTIONS, Case, needs_native
 from regard.errors import ConfigError
 from regard.kernels import cpu, describe, native
 
@@ -37,12 +37,12 @@ def test_the_switch_turns_the_kernels_off(monkeypatch):
 def test_an_unknown_value_of_the_switch_is_an_error(monkeypatch):
     """Issue 18: ``REGARD_KERNELS=avx`` was ignored, and whoever set it measured something else."""
     monkeypatch.setenv("REGARD_KERNELS", "avx")
-    wanted = f"REGARD_KERNELS cannot be 'avx'; .* {', '.join(LEVELS)}$"
+    wanted = f"REGARD_KERNELS cannot be 'avx'; .* {', '.join(INSTRUCTIONS)}$"
     with pytest.raises(ConfigError, match=wanted):
         cpu.can_recur("gru", torch.zeros(1, 3))
     with pytest.raises(ConfigError, match=wanted):
         describe()
-    for value in ("", "1", *LEVELS):
+    for value in ("", "1", *INSTRUCTIONS):
         monkeypatch.setenv("REGARD_KERNELS", value)
         assert native.library() is not None
 
@@ -80,15 +80,15 @@ def test_a_library_of_another_version_is_not_used(elsewhere, monkeypatch):
 
 @needs_native
 def test_the_description_names_the_instructions(monkeypatch):
-    for level in LEVELS:
-        monkeypatch.setenv("REGARD_KERNELS", level)
-        assert cpu.describe().startswith(f"native: {level} on ")
+    for instructions in INSTRUCTIONS:
+        monkeypatch.setenv("REGARD_KERNELS", instructions)
+        assert cpu.describe().startswith(f"native: {instructions} on ")
 
 
 @needs_native
 def test_vectors_are_never_wider_than_the_hidden_size():
     library = native.library()
-    widths = [library._widths[library.level_for(size)] for size in range(1, 40)]
+    widths = [library._widths[library.instructions_for(size)] for size in range(1, 40)]
     assert all(width <= size for size, width in enumerate(widths, start=1))
     assert widths == sorted(widths)
 

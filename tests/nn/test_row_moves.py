@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from native_cases import LEVELS, needs_native
+from native_cases import INSTRUCTIONS, needs_native
 from regard.kernels import cpu
 from regard.nn.row_moves import AdamRows, AdamStep
 
@@ -18,9 +18,9 @@ def random_rows(count, size, dtype=torch.float32):
     return AdamRows(table, mean, torch.rand(count, size, generator=generator, dtype=dtype))
 
 
-def changed(level, count, size, places, monkeypatch, *, threads=1):
+def changed(instructions, count, size, places, monkeypatch, *, threads=1):
     """What a step and then some missed ones make of random rows."""
-    monkeypatch.setenv("REGARD_KERNELS", level)
+    monkeypatch.setenv("REGARD_KERNELS", instructions)
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
     rows = random_rows(count, size)
@@ -53,10 +53,10 @@ def test_steps_are_those_of_torchs_adam(dtype):
 
 @needs_native
 @pytest.mark.parametrize("size", [1, 7, 16, 200])
-@pytest.mark.parametrize("level", LEVELS)
-def test_the_kernel_moves_rows_as_the_plain_version_does(level, size, monkeypatch):
+@pytest.mark.parametrize("instructions", INSTRUCTIONS)
+def test_the_kernel_moves_rows_as_the_plain_version_does(instructions, size, monkeypatch):
     places = torch.tensor([4, 0, 98, 17, *range(40, 90)])
-    found = changed(level, 99, size, places, monkeypatch)
+    found = changed(instructions, 99, size, places, monkeypatch)
     wanted = changed("0", 99, size, places, monkeypatch)
     torch.testing.assert_close(found, wanted, rtol=1e-5, atol=1e-5)
     others = torch.ones(99, dtype=torch.bool)
@@ -72,9 +72,9 @@ def test_threads_change_no_bit(monkeypatch):
     assert all(map(torch.equal, alone, together))
 
 
-@pytest.mark.parametrize("level", ["0", "1"])
-def test_no_places_are_no_moves(level, monkeypatch):
-    found = changed(level, 5, 3, torch.zeros(0, dtype=torch.int64), monkeypatch)
+@pytest.mark.parametrize("instructions", ["0", "1"])
+def test_no_places_are_no_moves(instructions, monkeypatch):
+    found = changed(instructions, 5, 3, torch.zeros(0, dtype=torch.int64), monkeypatch)
     assert torch.equal(found[0], random_rows(5, 3).table)
 
 

@@ -12,14 +12,17 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, Protocol, cast
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
 from ..errors import ConfigError
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from torch import Tensor
+
+    Memory = NDArray[np.generic] | Tensor
 
 __all__ = [
     "SWITCH",
@@ -32,20 +35,21 @@ __all__ = [
 ]
 
 SWITCH = "REGARD_KERNELS"
-"""The environment variable that turns the kernels off (0) or names the best level to use."""
+"""The environment variable that turns the kernels off (0) or names the best instructions to use."""
 
-_INTERFACE = 8  # must equal INTERFACE in native.h
+_INTERFACE = 9  # must equal INTERFACE in native.h
 _OUT_OF_MEMORY = 1
 _HOME = os.getpid()
+_NUMBERS = (int, float)
 
 _number, _pointer = ctypes.c_int64, ctypes.c_void_p
 # Arguments must be declared: ctypes would pass undeclared addresses as 32 bits.
 _HELPERS = {
     "interface": (),
-    "level_count": (),
-    "level_name": (_number,),
-    "level_width": (_number,),
-    "level_works": (_number,),
+    "instructions_count": (),
+    "instructions_name": (_number,),
+    "instructions_width": (_number,),
+    "instructions_works": (_number,),
     "add_shares": (_pointer, _number, _number),
     "check_index": (_pointer, _number, _number),
     "group_items": (_pointer, _number, _number, _pointer, _pointer),
@@ -69,38 +73,26 @@ _KERNELS = (
 class Job(ctypes.Structure):
     """A struct that keeps alive what it points at."""
 
-    def fill(self, **fields: HasMemory | ctypes.Structure | float | None) -> None:
+    def fill(self, **fields: Memory | ctypes.Structure | float | None) -> None:
         """Set fields; an array or tensor is set as the address of its memory."""
         kept = self.__dict__.setdefault("kept", [])
         for name, value in fields.items():
-            if value is None or isinstance(value, int | float):
+            if value is None or isinstance(value, _NUMBERS):
                 setattr(self, name, value)
                 continue
             kept.append(value)
-            setattr(
-                self, name, value if isinstance(value, ctypes.Structure) else _address(name, value)
-            )
+            memory = value if isinstance(value, ctypes.Structure) else _address(name, value)
+            setattr(self, name, memory)
 
 
-class HasMemory(Protocol):
-    """An array of numpy or a tensor of torch, which this file does not import."""
-
-    def __len__(self) -> int:
-        """How many items there are."""
-        ...
-
-
-def _address(name: str, value: HasMemory) -> int:
+def _address(name: str, value: Memory) -> int:
     """Where the numbers lie; C would misread them if they did not lie one after the other."""
     if isinstance(value, np.ndarray):
-        usable, address = value.flags.c_contiguous, value.ctypes.data
-    else:
-        tensor = cast("Tensor", value)
-        usable = tensor.is_contiguous() and tensor.is_cpu
-        address = tensor.data_ptr() if usable else 0
-    if not usable:
-        raise ValueError(f"{name} does not lie in memory item after item")
-    return address
+        if value.flags.c_contiguous:
+            return value.ctypes.data
+    elif value.is_contiguous() and value.is_cpu:
+        return value.data_ptr()
+    raise ValueError(f"{name} does not lie in memory item after item")
 
 
 class Library:
@@ -110,29 +102,34 @@ class Library:
         self.path = path
         self._functions = ctypes.CDLL(os.fspath(path))
         if (found := self.call("interface")) != _INTERFACE:
-            raise OSError(f"{path.name} has interface {found}, this package needs {_INTERFACE}")
+            raise OSError(
+                f"{path.name} has interface {found}, this package needs {_INTERFACE}; "
+                "install it again"
+            )
         for name in _KERNELS:
             getattr(self._functions, f"regard_{name}").argtypes = (_number, _pointer)
-        names = self._functions.regard_level_name
+        names = self._functions.regard_instructions_name
         names.argtypes, names.restype = (_number,), ctypes.c_char_p
-        working = [n for n in range(self.call("level_count")) if self.call("level_works", n)]
-        self._levels = {names(n).decode(): n for n in working}
-        self._widths = {n: self.call("level_width", n) for n in working}
+        working = [
+            n for n in range(self.call("instructions_count")) if self.call("instructions_works", n)
+        ]
+        self._sets = {names(n).decode(): n for n in working}
+        self._widths = {n: self.call("instructions_width", n) for n in working}
 
     @property
-    def levels(self) -> tuple[str, ...]:
+    def instruction_sets(self) -> tuple[str, ...]:
         """The instruction sets this processor has a version for, best last."""
-        return tuple(self._levels)
+        return tuple(self._sets)
 
-    def level_for(self, size: int) -> int:
-        """Return the best level whose vectors are no wider than ``size``."""
-        ceiling = self._levels.get(os.environ.get(SWITCH, ""), max(self._widths))
+    def instructions_for(self, size: int) -> int:
+        """Return the number of the best set whose vectors are no wider than ``size``."""
+        ceiling = self._sets.get(os.environ.get(SWITCH, ""), max(self._widths))
         return max(n for n, width in self._widths.items() if width <= size and n <= ceiling)
 
-    def level_name(self, size: int) -> str:
-        """Return the name of the level that vectors of ``size`` are computed with."""
-        level = self.level_for(size)
-        return next(name for name, number in self._levels.items() if number == level)
+    def instructions_name(self, size: int) -> str:
+        """Return the name of the instructions that vectors of ``size`` are computed with."""
+        instructions = self.instructions_for(size)
+        return next(name for name, number in self._sets.items() if number == instructions)
 
     def call(self, name: str, *arguments: int) -> int:
         """Call a function that is not cut into tasks; addresses are passed as numbers."""
@@ -140,43 +137,50 @@ class Library:
         function.argtypes = _HELPERS[name]
         return function(*arguments)
 
-    def run(self, name: str, job: ctypes.Structure, *, level: int, threads: int) -> None:
+    def run(self, name: str, job: ctypes.Structure, *, instructions: int, threads: int) -> None:
         """Do all tasks of a job, together with ``threads - 1`` others."""
         prepare_for_forks()
         if threads == 1:
-            failures = self._work(name, level, job)
+            failures = self._work(name, instructions, job)
         elif team := _team():
             kernel = ctypes.cast(getattr(self._functions, f"regard_{name}"), _pointer)
-            call = _Call(kernel, level, ctypes.addressof(job), 0)
+            call = _Call(kernel, instructions, ctypes.addressof(job), 0)
             team(ctypes.cast(self._functions.regard_work, _pointer), ctypes.byref(call), threads, 0)
             failures = call.failures
         else:
-            failures = self._run_in_pool(name, level, job, threads)
+            failures = self._run_in_pool(name, instructions, job, threads)
         if failures == _OUT_OF_MEMORY:
             raise MemoryError(f"no memory for the buffers of the native kernel {name!r}")
         if failures:
             raise RuntimeError(f"the native kernel {name!r} failed with {failures}")
 
-    def _run_in_pool(self, name: str, level: int, job: ctypes.Structure, threads: int) -> int:
+    def _run_in_pool(
+        self, name: str, instructions: int, job: ctypes.Structure, threads: int
+    ) -> int:
         # The job itself is handed on, not its address: should the thread that waits be
         # interrupted, the memory must outlive those who still work.
         pool = _pool(os.getpid(), threads - 1)
-        others = [pool.submit(self._work, name, level, job) for _ in range(threads - 1)]
-        failures = self._work(name, level, job)
+        others = [pool.submit(self._work, name, instructions, job) for _ in range(threads - 1)]
+        failures = self._work(name, instructions, job)
         for other in others:
             # Tasks are taken by whoever comes first: one who has not started finds none left.
             if not other.cancel():
                 failures |= other.result()
         return failures
 
-    def _work(self, name: str, level: int, job: ctypes.Structure) -> int:
-        return getattr(self._functions, f"regard_{name}")(level, ctypes.byref(job))
+    def _work(self, name: str, instructions: int, job: ctypes.Structure) -> int:
+        return getattr(self._functions, f"regard_{name}")(instructions, ctypes.byref(job))
 
 
 class _Call(ctypes.Structure):
-    """A kernel at a level, as ``struct call`` in native.h."""
+    """A kernel and its instructions, as ``struct call`` in native.h."""
 
-    _fields_ = [("kernel", _pointer), ("level", _number), ("job", _pointer), ("failures", _number)]
+    _fields_ = [
+        ("kernel", _pointer),
+        ("instructions", _number),
+        ("job", _pointer),
+        ("failures", _number),
+    ]
 
 
 def library() -> Library | None:
@@ -185,19 +189,19 @@ def library() -> Library | None:
     if choice == "0":
         return None
     found, reason = _load()
-    if choice not in ("", "1") and (found is None or choice not in found.levels):
-        _refuse(choice, found.levels if found else (), reason)
+    if choice not in ("", "1") and (found is None or choice not in found.instruction_sets):
+        _refuse(choice, found.instruction_sets if found else (), reason)
     return found
 
 
-def _refuse(choice: str, levels: Sequence[str], reason: str) -> NoReturn:
-    if not levels:
+def _refuse(choice: str, known: Sequence[str], reason: str) -> NoReturn:
+    if not known:
         raise ConfigError(
             f"{SWITCH}={choice} asks for native kernels, which are {reason}; unset it to do without"
         )
     raise ConfigError(
         f"{SWITCH} cannot be {choice!r}; it turns native kernels off (0) or on (1), "
-        f"or names the best instructions to use: {', '.join(levels)}"
+        f"or names the best instructions to use: {', '.join(known)}"
     )
 
 

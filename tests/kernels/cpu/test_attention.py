@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from native_cases import LEVELS, Case, distance, gradients, needs_native
+from native_cases import INSTRUCTIONS, Case, distance, gradients, needs_native
 from regard.kernels import cpu
 from regard.ragged import Ragged
 
@@ -52,9 +52,9 @@ def make_values(size):
 
 
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("level", LEVELS)
-def test_attended_rows_agree_with_softmax(level, size, monkeypatch):
-    monkeypatch.setenv("REGARD_KERNELS", level)
+@pytest.mark.parametrize("instructions", INSTRUCTIONS)
+def test_attended_rows_agree_with_softmax(instructions, size, monkeypatch):
+    monkeypatch.setenv("REGARD_KERNELS", instructions)
     values, rows = make_values(size)
     scores = torch.randn(len(values), requires_grad=True)
     true = [tensor.detach().double().requires_grad_() for tensor in (scores, values)]
@@ -64,10 +64,10 @@ def test_attended_rows_agree_with_softmax(level, size, monkeypatch):
 
 @pytest.mark.parametrize("attention_size", [1, 30, 100])
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("level", LEVELS)
-def test_context_attention_agrees_with_torch(level, size, attention_size, monkeypatch):
+@pytest.mark.parametrize("instructions", INSTRUCTIONS)
+def test_context_attention_agrees_with_torch(instructions, size, attention_size, monkeypatch):
     """Issue 3: gradients within 1e-5 relative of the plain formula."""
-    monkeypatch.setenv("REGARD_KERNELS", level)
+    monkeypatch.setenv("REGARD_KERNELS", instructions)
     values, rows = make_values(size)
     parameters = context(size, attention_size)
     true = [tensor.detach().double().requires_grad_() for tensor in (values, *parameters)]
@@ -78,9 +78,9 @@ def test_context_attention_agrees_with_torch(level, size, attention_size, monkey
 
 @pytest.mark.parametrize("hidden_size", [1, 7, 16, 50, 64])
 @pytest.mark.parametrize("cell", ["rnn", "gru", "lstm"])
-@pytest.mark.parametrize("level", LEVELS)
-def test_a_level_in_one_go_is_its_parts_one_by_one(level, cell, hidden_size, monkeypatch):
-    monkeypatch.setenv("REGARD_KERNELS", level)
+@pytest.mark.parametrize("instructions", INSTRUCTIONS)
+def test_a_level_in_one_go_is_its_parts_one_by_one(instructions, cell, hidden_size, monkeypatch):
+    monkeypatch.setenv("REGARD_KERNELS", instructions)
     for directions in (1, 2):
         case = Case(cell, hidden_size, directions=directions, lengths=LENGTHS)
         projected, index, rows, weights, biases = case.inputs()

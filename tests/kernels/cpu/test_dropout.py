@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from native_cases import LEVELS, needs_native
+from native_cases import INSTRUCTIONS, needs_native
 from regard.kernels import cpu
 from regard.kernels.native import SWITCH
 from regard.nn.dropout import drop, plain_drop
@@ -11,13 +11,13 @@ pytestmark = needs_native
 DRAW = cpu.Draw(seed=0x1234_5678_9ABC_DEF0, threshold=1 << 30, scale=4 / 3)
 
 
-@pytest.fixture(params=LEVELS)
-def level(request, monkeypatch):
+@pytest.fixture(params=INSTRUCTIONS)
+def instructions(request, monkeypatch):
     monkeypatch.setenv(SWITCH, request.param)
 
 
 @pytest.mark.parametrize("shape", [(), (0, 3), (1,), (63,), (64,), (65,), (7, 5, 3), (513, 211)])
-def test_every_level_drops_the_same_as_the_plain_way(shape, level):
+def test_every_instruction_set_drops_the_same_as_the_plain_way(shape, instructions):
     """The same bits, forward and back."""
     values = torch.randn(shape, generator=torch.Generator().manual_seed(2))
     toward = torch.randn(shape, generator=torch.Generator().manual_seed(3))
@@ -32,7 +32,7 @@ def test_every_level_drops_the_same_as_the_plain_way(shape, level):
 
 
 @pytest.mark.parametrize("threshold", [0, 1, 2**31, 2**32 - 1])
-def test_any_threshold_is_the_plain_one(threshold, level):
+def test_any_threshold_is_the_plain_one(threshold, instructions):
     draw = cpu.Draw(seed=5, threshold=threshold, scale=1.5)
     values = torch.ones(1000)
     assert torch.equal(cpu.drop(values, draw), plain_drop(values, draw))

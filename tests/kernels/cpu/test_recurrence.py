@@ -4,7 +4,7 @@ import multiprocessing
 import pytest
 import torch
 
-from native_cases import LEVELS, Case, distance, gradients, needs_native
+from native_cases import INSTRUCTIONS, Case, distance, gradients, needs_native
 from regard.kernels import cpu, native
 from regard.kernels.cpu import recurrence
 from regard.nn.recurrence import batched
@@ -36,10 +36,10 @@ def threads():
 
 @pytest.mark.parametrize("hidden_size", SIZES)
 @pytest.mark.parametrize("cell", CELLS)
-@pytest.mark.parametrize("level", LEVELS)
-def test_every_instruction_set_agrees_with_torch(level, cell, hidden_size, monkeypatch):
+@pytest.mark.parametrize("instructions", INSTRUCTIONS)
+def test_every_instruction_set_agrees_with_torch(instructions, cell, hidden_size, monkeypatch):
     """Issue 3: gradients and states against nn.GRU within 1e-5 relative, at any hidden size."""
-    monkeypatch.setenv("REGARD_KERNELS", level)
+    monkeypatch.setenv("REGARD_KERNELS", instructions)
     for directions in (1, 2):
         case = Case(cell, hidden_size, directions=directions)
         states = cpu.recur(cell, *case.inputs())
@@ -104,10 +104,10 @@ def test_tensors_need_not_be_contiguous():
         assert torch.equal(found, true)
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("instructions", INSTRUCTIONS)
 @pytest.mark.parametrize("cell", CELLS)
-def test_company_changes_not_a_bit(cell, level, monkeypatch):
-    monkeypatch.setenv("REGARD_KERNELS", level)
+def test_company_changes_not_a_bit(cell, instructions, monkeypatch):
+    monkeypatch.setenv("REGARD_KERNELS", instructions)
     case = Case(cell, 50)
     projected, index, rows, weights, biases = case.inputs()
     together = cpu.recur(cell, projected, index, rows, weights, biases).split(case.lengths)
@@ -183,10 +183,10 @@ def test_a_row_of_a_hundred_thousand_items_is_read():
     torch.testing.assert_close(states[99_999, :5], short[-1, :5], atol=1e-6, rtol=0)
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("instructions", INSTRUCTIONS)
 @pytest.mark.parametrize("cell", CELLS)
-def test_a_number_that_is_none_shows_in_its_row_alone(cell, level, monkeypatch):
-    monkeypatch.setenv("REGARD_KERNELS", level)
+def test_a_number_that_is_none_shows_in_its_row_alone(cell, instructions, monkeypatch):
+    monkeypatch.setenv("REGARD_KERNELS", instructions)
     case = Case(cell, 20, lengths=[3, 4, 2], distinct=9)
     index = torch.arange(9)
     projected = case.projected().detach()
@@ -196,9 +196,9 @@ def test_a_number_that_is_none_shows_in_its_row_alone(cell, level, monkeypatch):
     assert spoiled.tolist() == [False] * 3 + [True] * 4 + [False] * 2
 
 
-@pytest.mark.parametrize("level", LEVELS)
-def test_huge_inputs_saturate_the_gates(level, monkeypatch):
-    monkeypatch.setenv("REGARD_KERNELS", level)
+@pytest.mark.parametrize("instructions", INSTRUCTIONS)
+def test_huge_inputs_saturate_the_gates(instructions, monkeypatch):
+    monkeypatch.setenv("REGARD_KERNELS", instructions)
     for cell in CELLS:
         case = Case(cell, 20)
         projected = case.projected().detach() * 1e30

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from native_cases import LEVELS, distance, needs_native
+from native_cases import INSTRUCTIONS, distance, needs_native
 from regard.kernels import cpu
 
 pytestmark = needs_native
@@ -14,9 +14,9 @@ def parts(size, width, count=37):
 
 @pytest.mark.parametrize("size", [1, 5, 16, 200])
 @pytest.mark.parametrize("width", [1, 7, 48, 300])
-@pytest.mark.parametrize("level", LEVELS)
-def test_it_is_a_linear_layer(level, width, size, monkeypatch):
-    monkeypatch.setenv("REGARD_KERNELS", level)
+@pytest.mark.parametrize("instructions", INSTRUCTIONS)
+def test_it_is_a_linear_layer(instructions, width, size, monkeypatch):
+    monkeypatch.setenv("REGARD_KERNELS", instructions)
     items, weight, bias = parts(size, width)
     wanted = items.double() @ weight.double().t() + bias.double()
     assert distance(cpu.project(items, weight, bias), wanted) < 1e-6

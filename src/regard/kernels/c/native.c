@@ -6,71 +6,71 @@
 
 #include "native.h"
 
-static const struct level *const levels[] = {
-    &level_scalar,
-    &level_base,
-#if HAVE_X86_LEVELS
-    &level_avx2,
-    &level_avx512,
+static const struct instruction_set *const sets[] = {
+    &instructions_scalar,
+    &instructions_base,
+#if HAVE_X86_SETS
+    &instructions_avx2,
+    &instructions_avx512,
 #endif
 };
 
 int64_t regard_interface(void) { return INTERFACE; }
 
-int64_t regard_level_count(void) { return sizeof levels / sizeof *levels; }
+int64_t regard_instructions_count(void) { return sizeof sets / sizeof *sets; }
 
-const char *regard_level_name(int64_t level) { return levels[level]->name; }
+const char *regard_instructions_name(int64_t set) { return sets[set]->name; }
 
-int64_t regard_level_width(int64_t level) { return levels[level]->width; }
+int64_t regard_instructions_width(int64_t set) { return sets[set]->width; }
 
-/* Whether this processor has the instructions of a level. */
-int regard_level_works(int64_t level)
+/* Whether this processor has the instructions of a set. */
+int regard_instructions_works(int64_t set)
 {
-#if HAVE_X86_LEVELS
+#if HAVE_X86_SETS
     __builtin_cpu_init();
-    if (levels[level] == &level_avx2)
+    if (sets[set] == &instructions_avx2)
         return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
                __builtin_cpu_supports("bmi2");
-    if (levels[level] == &level_avx512)
+    if (sets[set] == &instructions_avx512)
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
                __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
                __builtin_cpu_supports("bmi2");
 #endif
-    return level < regard_level_count();
+    return set < regard_instructions_count();
 }
 
-int regard_forward(int64_t level, struct recurrence *job) { return levels[level]->forward(job); }
+int regard_forward(int64_t set, struct recurrence_job *job) { return sets[set]->forward(job); }
 
-int regard_backward(int64_t level, struct recurrence *job) { return levels[level]->backward(job); }
+int regard_backward(int64_t set, struct recurrence_job *job) { return sets[set]->backward(job); }
 
-int regard_gather(int64_t level, struct gathering *job) { return levels[level]->gather(job); }
+int regard_gather(int64_t set, struct gather_job *job) { return sets[set]->gather(job); }
 
-int regard_attend(int64_t level, struct attending *job) { return levels[level]->attend(job); }
+int regard_attend(int64_t set, struct attend_job *job) { return sets[set]->attend(job); }
 
-int regard_project(int64_t level, struct projecting *job) { return levels[level]->project(job); }
+int regard_project(int64_t set, struct project_job *job) { return sets[set]->project(job); }
 
-int regard_move(int64_t level, struct moving *job) { return levels[level]->move(job); }
+int regard_move(int64_t set, struct move_job *job) { return sets[set]->move(job); }
 
-int regard_drop(int64_t level, struct drawing *job) { return levels[level]->drop(job); }
+int regard_drop(int64_t set, struct drop_job *job) { return sets[set]->drop(job); }
 
-int regard_pool(int64_t level, struct pooling *job) { return levels[level]->pool(job); }
+int regard_pool(int64_t set, struct pool_job *job) { return sets[set]->pool(job); }
 
-int regard_pool_back(int64_t level, struct pooling *job) { return levels[level]->pool_back(job); }
+int regard_pool_back(int64_t set, struct pool_job *job) { return sets[set]->pool_back(job); }
 
-int regard_pool_context(int64_t level, struct scoring *job)
+int regard_pool_context(int64_t set, struct score_job *job)
 {
-    return levels[level]->pool_context(job);
+    return sets[set]->pool_context(job);
 }
 
-int regard_pool_context_back(int64_t level, struct scoring *job)
+int regard_pool_context_back(int64_t set, struct score_job *job)
 {
-    return levels[level]->pool_context_back(job);
+    return sets[set]->pool_context_back(job);
 }
 
 /* What each thread of a team runs; see Library.run in native.py. */
 void regard_work(struct call *call)
 {
-    const int failure = call->kernel(call->level, call->job);
+    const int failure = call->kernel(call->set, call->job);
     __atomic_fetch_or(&call->failures, failure, __ATOMIC_RELAXED);
 }
 

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define INTERFACE 8
+#define INTERFACE 9
 
 /* How many rows are worked on together: enough to use each weight eight times per load. */
 #define BLOCK_ROWS 8
@@ -38,7 +38,7 @@ struct layout {
  * With H = hidden_size and G = gates, matrices are row after row; a "step" is the distance in
  * floats from one row to the next, at least the width and padded with zeros where it is longer.
  */
-struct recurrence {
+struct recurrence_job {
     struct layout layout;
     int64_t gates;
     int64_t hidden_size;
@@ -61,8 +61,8 @@ struct recurrence {
 };
 
 /* Sums over the items that read the same row of projected. */
-struct gathering {
-    struct recurrence recurrence; /* after its way back */
+struct gather_job {
+    struct recurrence_job recurrence; /* after its way back */
     int64_t distinct_count;
     const int64_t *item_order; /* (items), the items by the row they read; NULL: item n reads n */
     const int64_t *firsts;     /* (distinct_count + 1), where each row's items begin in it */
@@ -72,7 +72,7 @@ struct gathering {
 
 /* Softmax of one score an item along each row, and the sum of the items it weights.
  * Here the shares are of rows, in their own order. */
-struct pooling {
+struct pool_job {
     struct layout layout;
     int64_t size;
     const float *items; /* (items, size) */
@@ -88,8 +88,8 @@ struct pooling {
 };
 
 /* The scores of attention to the context, query . tanh(matrix item + bias), and their pooling. */
-struct scoring {
-    struct pooling pooling;
+struct score_job {
+    struct pool_job pooling;
     int64_t attention_size;
     int64_t attention_step;
     const float *matrix; /* (size, attention_step), transposed */
@@ -105,14 +105,14 @@ struct scoring {
 };
 
 /* A recurrence whose states are only looked at by attention and never leave the cache. */
-struct attending {
-    struct recurrence recurrence; /* its states and saved are NULL */
-    struct scoring scoring;       /* items, scores, mixed and layout are not used */
+struct attend_job {
+    struct recurrence_job recurrence; /* its states and saved are NULL */
+    struct score_job scoring;       /* items, scores, mixed and layout are not used */
     int64_t next_task;
 };
 
 /* result row = bias + item * matrix, for all rows or for those of the given places. */
-struct projecting {
+struct project_job {
     int64_t row_count;
     int64_t size;
     int64_t width;
@@ -126,7 +126,7 @@ struct projecting {
 };
 
 /* Adam's moves of some rows of a table: by a gradient, or those missed without one. */
-struct moving {
+struct move_job {
     int64_t row_count;
     int64_t size;
     const int64_t *places; /* (row_count), which rows, each once */
@@ -147,7 +147,7 @@ struct moving {
 };
 
 /* kept = value * scale, or zero where the word drawn for it lies below the threshold. */
-struct drawing {
+struct drop_job {
     int64_t count;
     int64_t seed;
     int64_t threshold; /* from 0 to 2^32 - 1 */
@@ -158,32 +158,32 @@ struct drawing {
 };
 
 /* The kernels compiled for one instruction set. */
-struct level {
+struct instruction_set {
     const char *name;
     int64_t width; /* floats in a vector; the hidden size must be at least this */
-    int (*forward)(struct recurrence *);
-    int (*backward)(struct recurrence *);
-    int (*gather)(struct gathering *);
-    int (*attend)(struct attending *);
-    int (*project)(struct projecting *);
-    int (*move)(struct moving *);
-    int (*drop)(struct drawing *);
-    int (*pool)(struct pooling *);
-    int (*pool_back)(struct pooling *);
-    int (*pool_context)(struct scoring *);
-    int (*pool_context_back)(struct scoring *);
+    int (*forward)(struct recurrence_job *);
+    int (*backward)(struct recurrence_job *);
+    int (*gather)(struct gather_job *);
+    int (*attend)(struct attend_job *);
+    int (*project)(struct project_job *);
+    int (*move)(struct move_job *);
+    int (*drop)(struct drop_job *);
+    int (*pool)(struct pool_job *);
+    int (*pool_back)(struct pool_job *);
+    int (*pool_context)(struct score_job *);
+    int (*pool_context_back)(struct score_job *);
 };
 
-extern const struct level level_scalar, level_base;
+extern const struct instruction_set instructions_scalar, instructions_base;
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define HAVE_X86_LEVELS 1
-extern const struct level level_avx2, level_avx512;
+#define HAVE_X86_SETS 1
+extern const struct instruction_set instructions_avx2, instructions_avx512;
 #endif
 
-/* A kernel at a level, as a thread of OpenMP is told to run it. */
+/* A kernel and its instructions, as a thread of OpenMP is told to run it. */
 struct call {
-    int (*kernel)(int64_t level, void *job);
-    int64_t level;
+    int (*kernel)(int64_t set, void *job);
+    int64_t set;
     void *job;
     int64_t failures; /* the results of all threads, joined by or */
 };

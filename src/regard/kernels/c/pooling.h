@@ -34,7 +34,7 @@ static void pool_row(const float *items, const float *weights, int64_t length, f
         add_weighted(pooled, items + t * size, weights[t], size);
 }
 
-static void pool_share(const struct pooling *job, int64_t share)
+static void pool_share(const struct pool_job *job, int64_t share)
 {
     const struct layout *layout = &job->layout;
     for (int64_t row = layout->shares[share]; row < layout->shares[share + 1]; row++) {
@@ -45,7 +45,7 @@ static void pool_share(const struct pooling *job, int64_t share)
     }
 }
 
-static int pool(struct pooling *job)
+static int pool(struct pool_job *job)
 {
     for (int64_t task; (task = take_task(&job->next_task)) < job->layout.share_count;)
         pool_share(job, task);
@@ -71,7 +71,7 @@ INLINE float item_back(const float *item, const float *pooled_gradient, float we
     return product;
 }
 
-static void pool_row_back(const struct pooling *job, int64_t row)
+static void pool_row_back(const struct pool_job *job, int64_t row)
 {
     const int64_t first = job->layout.starts[row], end = job->layout.starts[row + 1];
     const float *gradient = job->pooled_gradient + row * job->size;
@@ -88,13 +88,13 @@ static void pool_row_back(const struct pooling *job, int64_t row)
         job->scores_gradient[t] = job->weights[t] * (job->scores_gradient[t] - mean);
 }
 
-static void pool_share_back(const struct pooling *job, int64_t share)
+static void pool_share_back(const struct pool_job *job, int64_t share)
 {
     for (int64_t row = job->layout.shares[share]; row < job->layout.shares[share + 1]; row++)
         pool_row_back(job, row);
 }
 
-static int pool_back(struct pooling *job)
+static int pool_back(struct pool_job *job)
 {
     for (int64_t task; (task = take_task(&job->next_task)) < job->layout.share_count;)
         pool_share_back(job, task);

@@ -2,7 +2,7 @@
 
 /* What a thread needs for one block in one direction. */
 struct pass {
-    const struct recurrence *job;
+    const struct recurrence_job *job;
     struct block block;
     int64_t direction;
     const float *zeros; /* (gate_step), for rows and steps where there is nothing */
@@ -14,13 +14,13 @@ struct pass {
 };
 
 /* The weights' gradient is transposed, in whole blocks of rows, and has one more for the bias. */
-INLINE int64_t sum_size(const struct recurrence *job)
+INLINE int64_t sum_size(const struct recurrence_job *job)
 {
     return (round_up(job->hidden_size) + 1) * job->gate_step;
 }
 
 /* All buffers of a pass in one piece, which begins with the zeros. */
-static float *prepare_pass(struct pass *pass, const struct recurrence *job)
+static float *prepare_pass(struct pass *pass, const struct recurrence_job *job)
 {
     const int64_t hidden = BLOCK_ROWS * job->hidden_step;
     const int64_t summed = BLOCK_ROWS * job->gate_step;
@@ -38,7 +38,7 @@ static float *prepare_pass(struct pass *pass, const struct recurrence *job)
     return buffer;
 }
 
-INLINE int64_t state_step(const struct recurrence *job)
+INLINE int64_t state_step(const struct recurrence_job *job)
 {
     return job->direction_count * job->hidden_size;
 }
@@ -46,7 +46,7 @@ INLINE int64_t state_step(const struct recurrence *job)
 /* The state of row i at a step of this direction; zeros before the first. */
 INLINE const float *state_at(const struct pass *pass, int64_t i, int64_t step)
 {
-    const struct recurrence *job = pass->job;
+    const struct recurrence_job *job = pass->job;
     if (step < 0)
         return pass->zeros;
     const int64_t state = pass->block.states[i] + item_at(&pass->block, i, pass->direction, step);
@@ -55,14 +55,14 @@ INLINE const float *state_at(const struct pass *pass, int64_t i, int64_t step)
 
 INLINE float *saved_at(const struct pass *pass, int64_t i, int64_t step)
 {
-    const struct recurrence *job = pass->job;
+    const struct recurrence_job *job = pass->job;
     const int64_t item = pass->block.items[i] + item_at(&pass->block, i, pass->direction, step);
     return job->saved + (pass->direction * job->layout.item_count + item) * job->saved_step;
 }
 
 INLINE const float *input_at(const struct pass *pass, int64_t i, int64_t step)
 {
-    const struct recurrence *job = pass->job;
+    const struct recurrence_job *job = pass->job;
     const int64_t item = pass->block.items[i] + item_at(&pass->block, i, pass->direction, step);
     const int64_t row = job->index ? job->index[item] : item;
     const int64_t size = job->gates * job->hidden_size;
@@ -83,7 +83,7 @@ INLINE void prefetch_inputs(const struct pass *pass, int64_t active, int64_t ste
 /* summed = bias + weights * the states before. */
 static void sum_states(const struct pass *pass, int64_t active, int64_t step)
 {
-    const struct recurrence *job = pass->job;
+    const struct recurrence_job *job = pass->job;
     const float *left[BLOCK_ROWS];
     for (int64_t i = 0; i < BLOCK_ROWS; i++)
         left[i] = i < active ? state_at(pass, i, step - 1) : pass->zeros;
@@ -106,7 +106,7 @@ static void sum_states(const struct pass *pass, int64_t active, int64_t step)
 
 static void forward_step(struct pass *pass, int64_t active, int64_t step)
 {
-    const struct recurrence *job = pass->job;
+    const struct recurrence_job *job = pass->job;
     if (job->index)
         prefetch_inputs(pass, active, step + 2);
     sum_states(pass, active, step);
@@ -133,7 +133,7 @@ static void forward_block(struct pass *pass)
 }
 
 /* The gradients for the recurrent product are the last parts of what was saved. */
-INLINE int64_t recurrent_part(const struct recurrence *job)
+INLINE int64_t recurrent_part(const struct recurrence_job *job)
 {
     return job->gates == GRU ? job->hidden_size : 0;
 }
@@ -141,7 +141,7 @@ INLINE int64_t recurrent_part(const struct recurrence *job)
 /* carried += gradients of the gates * weights. */
 static void carry_gradients(const struct pass *pass, int64_t active, int64_t step)
 {
-    const struct recurrence *job = pass->job;
+    const struct recurrence_job *job = pass->job;
     const int64_t size = job->gates * job->hidden_size;
     const float *left[BLOCK_ROWS];
     /* Rows whose end is still to come must go on carrying zeros. */
@@ -165,7 +165,7 @@ static void carry_gradients(const struct pass *pass, int64_t active, int64_t ste
 
 static void backward_step(struct pass *pass, int64_t active, int64_t step)
 {
-    const struct recurrence *job = pass->job;
+    const struct recurrence_job *job = pass->job;
     for (int64_t i = 0; i < active; i++) {
         const float *state = state_at(pass, i, step);
         const float *memory_before = pass->zeros;
@@ -203,7 +203,7 @@ INLINE void add_row(float *sum, const float *row, int64_t count)
  * item by item in the order of memory, where the state before is a neighbour. */
 static int64_t find_spans(const struct pass *pass, int64_t from, struct span *spans)
 {
-    const struct recurrence *job = pass->job;
+    const struct recurrence_job *job = pass->job;
     const struct block *block = &pass->block;
     int64_t count = 0;
     for (; count < block->count && block->lengths[count] - 1 > from; count++) {
@@ -219,7 +219,7 @@ static int64_t find_spans(const struct pass *pass, int64_t from, struct span *sp
 /* sum = states before, transposed * gradients of the gates; each (H, gates * H). */
 static void sum_weights_gradient(const struct pass *pass, const struct span *spans, int64_t count)
 {
-    const struct recurrence *job = pass->job;
+    const struct recurrence_job *job = pass->job;
     const int64_t size = job->hidden_size;
     const float *states = job->states + pass->direction * size;
     const float *gradients = job->saved + recurrent_part(job) +
@@ -248,7 +248,7 @@ static void sum_weights_gradient(const struct pass *pass, const struct span *spa
 /* sum = gradients of the gates, over the items of every row from a step on. */
 static void sum_biases_gradient(const struct pass *pass, int64_t from, float *sum)
 {
-    const struct recurrence *job = pass->job;
+    const struct recurrence_job *job = pass->job;
     const int64_t size = job->gates * job->hidden_size;
     memset(sum, 0, sizeof(float) * size);
     for (int64_t i = 0; i < pass->block.count; i++) {
@@ -262,7 +262,7 @@ static void sum_biases_gradient(const struct pass *pass, int64_t from, float *su
 /* Done block by block, while what was saved of it is still in the cache. */
 static void add_parameters_gradient(const struct pass *pass, float *total)
 {
-    const struct recurrence *job = pass->job;
+    const struct recurrence_job *job = pass->job;
     const int64_t size = job->gates * job->hidden_size;
     const int64_t bias = round_up(job->hidden_size) * job->gate_step;
     for (int64_t from = 0; from < pass->block.longest; from += SUMMED_ITEMS) {
@@ -289,7 +289,7 @@ static void backward_block(struct pass *pass, float *total)
 }
 
 /* A task is one share in one direction; the longest rows come first, so threads end together. */
-static int run_shares(struct recurrence *job, int backward)
+static int run_shares(struct recurrence_job *job, int backward)
 {
     struct pass pass;
     float *buffer = prepare_pass(&pass, job);
@@ -317,6 +317,6 @@ static int run_shares(struct recurrence *job, int backward)
     return DONE;
 }
 
-static int forward(struct recurrence *job) { return run_shares(job, 0); }
+static int forward(struct recurrence_job *job) { return run_shares(job, 0); }
 
-static int backward(struct recurrence *job) { return run_shares(job, 1); }
+static int backward(struct recurrence_job *job) { return run_shares(job, 1); }

@@ -1,7 +1,7 @@
 /* The scores of attention to the context, query . tanh(matrix item + bias), and the way back. */
 
 /* mixed = tanh(matrix item + bias) for up to BLOCK_ROWS items that lie end to end. */
-static void mix_items(const struct scoring *job, const float *items, int64_t count, float *mixed)
+static void mix_items(const struct score_job *job, const float *items, int64_t count, float *mixed)
 {
     const int64_t size = job->pooling.size;
     const float *left[BLOCK_ROWS];
@@ -28,7 +28,7 @@ static void mix_items(const struct scoring *job, const float *items, int64_t cou
         }
 }
 
-INLINE float score_of(const struct scoring *job, const float *mixed)
+INLINE float score_of(const struct score_job *job, const float *mixed)
 {
     vector score = {0};
     for (int64_t at = 0; at < job->attention_size; at += WIDTH)
@@ -37,7 +37,7 @@ INLINE float score_of(const struct scoring *job, const float *mixed)
 }
 
 /* The scores of all items of a share, which lie end to end. */
-static void score_share(const struct scoring *job, int64_t share, float *block)
+static void score_share(const struct score_job *job, int64_t share, float *block)
 {
     const struct layout *layout = &job->pooling.layout;
     const int64_t step = job->attention_step, end = layout->starts[layout->shares[share + 1]];
@@ -51,7 +51,7 @@ static void score_share(const struct scoring *job, int64_t share, float *block)
     }
 }
 
-static int pool_context(struct scoring *job)
+static int pool_context(struct score_job *job)
 {
     float *block = allocate(BLOCK_ROWS * job->attention_step);
     if (!block)
@@ -76,12 +76,12 @@ struct chunk {
     const float *zeros; /* as many as the widest row needs */
 };
 
-INLINE int64_t scoring_sum_size(const struct scoring *job)
+INLINE int64_t scoring_sum_size(const struct score_job *job)
 {
     return (round_up(job->pooling.size) + 2) * job->attention_step;
 }
 
-static void mixed_back(const struct scoring *job, const struct chunk *chunk)
+static void mixed_back(const struct score_job *job, const struct chunk *chunk)
 {
     memset(chunk->bias_sum, 0, 2 * sizeof(float) * job->attention_step); /* and the query's */
     for (int64_t i = 0; i < chunk->count; i++) {
@@ -99,7 +99,7 @@ static void mixed_back(const struct scoring *job, const struct chunk *chunk)
 }
 
 /* sum = items, transposed * gradient */
-static void matrix_back(const struct scoring *job, const struct chunk *chunk)
+static void matrix_back(const struct score_job *job, const struct chunk *chunk)
 {
     const int64_t size = job->pooling.size;
     const float *items = job->pooling.items + chunk->first * size;
@@ -126,7 +126,7 @@ static void matrix_back(const struct scoring *job, const struct chunk *chunk)
 }
 
 /* items_gradient += gradient * matrix */
-static void items_back(const struct scoring *job, const struct chunk *chunk)
+static void items_back(const struct score_job *job, const struct chunk *chunk)
 {
     const int64_t size = job->pooling.size;
     const struct span span = {0, 0, job->attention_size};
@@ -155,7 +155,7 @@ static void items_back(const struct scoring *job, const struct chunk *chunk)
     }
 }
 
-static void share_back(const struct scoring *job, int64_t share, struct chunk *chunk)
+static void share_back(const struct score_job *job, int64_t share, struct chunk *chunk)
 {
     const struct layout *layout = &job->pooling.layout;
     float *total = job->sums + share * scoring_sum_size(job);
@@ -172,7 +172,7 @@ static void share_back(const struct scoring *job, int64_t share, struct chunk *c
     }
 }
 
-static int pool_context_back(struct scoring *job)
+static int pool_context_back(struct score_job *job)
 {
     const int64_t block = BLOCK_ROWS * job->size_step, gradient = CHUNK * job->attention_step;
     const int64_t zeros = job->size_step + job->attention_step;

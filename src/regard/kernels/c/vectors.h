@@ -37,10 +37,10 @@ INLINE float sum_lanes(vector x)
 
 /* The lesser and the greater of two: the second where one is NaN, so that NaN passes through
  * and shows, as it does in PyTorch. Compilers do not find these instructions by themselves. */
-#if HAVE_X86_LEVELS && WIDTH == 16
+#if HAVE_X86_SETS && WIDTH == 16
 INLINE vector lesser(vector x, vector y) { return (vector)_mm512_min_ps((__m512)x, (__m512)y); }
 INLINE vector greater(vector x, vector y) { return (vector)_mm512_max_ps((__m512)x, (__m512)y); }
-#elif HAVE_X86_LEVELS && WIDTH == 8
+#elif HAVE_X86_SETS && WIDTH == 8
 INLINE vector lesser(vector x, vector y) { return (vector)_mm256_min_ps((__m256)x, (__m256)y); }
 INLINE vector greater(vector x, vector y) { return (vector)_mm256_max_ps((__m256)x, (__m256)y); }
 #else
@@ -72,7 +72,7 @@ INLINE void raise_two(int count, vector *x)
     vector whole[MOST_VECTORS], power[MOST_VECTORS];
     lanes exponent[MOST_VECTORS];
     EVERY(i, count) {
-#if HAVE_X86_LEVELS && WIDTH == 16
+#if HAVE_X86_SETS && WIDTH == 16
         whole[i] = (vector)_mm512_roundscale_ps((__m512)x[i], _MM_FROUND_TO_NEAREST_INT);
         (void)exponent;
 #else
@@ -94,7 +94,7 @@ INLINE void raise_two(int count, vector *x)
         power[i] = power[i] * x[i] + 6.931469776e-01f;
     EVERY(i, count) {
         power[i] = power[i] * x[i] + 1.0f;
-#if HAVE_X86_LEVELS && WIDTH == 16
+#if HAVE_X86_SETS && WIDTH == 16
         x[i] = (vector)_mm512_scalef_ps((__m512)power[i], (__m512)whole[i]);
 #else
         x[i] = power[i] * (vector)exponent[i];

@@ -72,4 +72,4 @@ def describe() -> str:
     native = library()
     if native is None:
         return f"native: not used, {why_absent()}; PyTorch runs instead"
-    return f"native: {native.level_name(1 << 30)} on {torch.get_num_threads()} threads"
+    return f"native: {native.instructions_name(1 << 30)} on {torch.get_num_threads()} threads"

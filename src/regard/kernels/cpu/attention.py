@@ -55,7 +55,7 @@ def attend(
     job.fill(recurrence=plan.job(projected, layer.weights, layer.biases))
     job.fill(scoring=_scoring(pooling, attention))
     threads = min(plan.threads, plan.layout.share_count)
-    plan.native.run("attend", job, level=plan.level, threads=threads)
+    plan.native.run("attend", job, instructions=plan.instructions, threads=threads)
     return vectors, weights
 
 
@@ -190,4 +190,6 @@ def _run(name: str, job: Job, pooling: PoolJob) -> None:
     work = pooling.layout.item_count * pooling.size
     threads = torch.get_num_threads() if work > _WORK_FOR_THREADS else 1
     threads = min(threads, pooling.layout.share_count)
-    native.run(name, job, level=native.level_for(max(1, pooling.size)), threads=threads)
+    native.run(
+        name, job, instructions=native.instructions_for(max(1, pooling.size)), threads=threads
+    )

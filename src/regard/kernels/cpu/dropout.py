@@ -49,7 +49,7 @@ class _Drop(torch.autograd.Function):
         job.fill(values=values, kept=kept)
         native = required_library()
         threads = torch.get_num_threads() if values.numel() > _WORK_FOR_THREADS else 1
-        native.run("drop", job, level=native.level_for(1 << 30), threads=threads)
+        native.run("drop", job, instructions=native.instructions_for(1 << 30), threads=threads)
         return kept
 
     @staticmethod

@@ -64,7 +64,7 @@ class Plan:
     index: Tensor | None
     rows: Ragged
     layout: Layout
-    level: int
+    instructions: int
 
     @classmethod
     def of(cls, layer: Recurrent, projected: Tensor, index: Tensor | None, rows: Ragged) -> Plan:
@@ -86,7 +86,7 @@ class Plan:
             index=index,
             rows=rows,
             layout=layout,
-            level=native.level_for(hidden_size),
+            instructions=native.instructions_for(hidden_size),
         )
 
     @property
@@ -148,7 +148,7 @@ class Plan:
     def run(self, name: str, job: RecurrenceJob) -> None:
         """Do all tasks of the job."""
         job.fill(next_task=0)
-        self.native.run(name, job, level=self.level, threads=self.threads)
+        self.native.run(name, job, instructions=self.instructions, threads=self.threads)
 
 
 def _checked_index(native: Library, index: Tensor, distinct: int) -> Tensor:
@@ -267,5 +267,5 @@ def _gathered(plan: Plan, job: RecurrenceJob, distinct: int) -> Tensor:
         places = order.data_ptr(), firsts.data_ptr()
         plan.native.call("group_items", plan.index.data_ptr(), len(order), distinct, *places)
         gathering.fill(item_order=order, firsts=firsts)
-    plan.native.run("gather", gathering, level=plan.level, threads=plan.threads)
+    plan.native.run("gather", gathering, instructions=plan.instructions, threads=plan.threads)
     return gradient

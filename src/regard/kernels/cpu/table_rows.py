@@ -68,7 +68,7 @@ def _project(
     job.fill(matrix=padded_rows(weight.t()), bias=padded_rows(bias))
     enough = count * size * width > _PRODUCTS_FOR_THREADS
     threads = torch.get_num_threads() if enough else 1
-    native.run("project", job, level=native.level_for(max(1, width)), threads=threads)
+    native.run("project", job, instructions=native.instructions_for(max(1, width)), threads=threads)
 
 
 _MOVES_FOR_THREADS = 200_000  # numbers; fewer are moved before another thread wakes up
@@ -139,7 +139,7 @@ def _move(job: MoveJob, rows: tuple[Tensor, Tensor, Tensor]) -> None:
     native = required_library()
     enough = job.row_count * job.size > _MOVES_FOR_THREADS
     threads = torch.get_num_threads() if enough else 1
-    native.run("move", job, level=native.level_for(max(1, job.size)), threads=threads)
+    native.run("move", job, instructions=native.instructions_for(max(1, job.size)), threads=threads)
     # Whoever kept something made from the table must see that it has changed.
     for tensor in rows:
         torch.autograd.graph.increment_version(tensor)

@@ -87,7 +87,7 @@ static void mask_markup(struct text *text, unsigned markup)
         mask_faces(text);
 }
 
-int regard_scan(const struct scanning *job)
+int regard_scan(const struct scan_job *job)
 {
     int32_t *spans = job->spans, *sentence_lengths = job->sentence_lengths;
     for (int64_t number = 0; number < job->text_count; number++) {
@@ -129,7 +129,7 @@ int regard_enter_words(struct word_table *table)
 /* Tokens whose words are looked up together: while one waits for memory, others are asked for. */
 #define TOGETHER 32
 
-static int number_some(const struct numbering *job, const uint32_t *codes, const int32_t *spans,
+static int number_some(const struct number_job *job, const uint32_t *codes, const int32_t *spans,
                        int64_t count, int32_t *numbers)
 {
     struct word_table *table = job->table;
@@ -151,7 +151,7 @@ static int number_some(const struct numbering *job, const uint32_t *codes, const
     return DONE;
 }
 
-int regard_number_words(const struct numbering *job)
+int regard_number_words(const struct number_job *job)
 {
     const int32_t *spans = job->spans;
     int32_t *numbers = job->numbers;

@@ -44,7 +44,7 @@ struct scan_rules {
 };
 
 /* Texts end to end, and room for what is found in them. */
-struct scanning {
+struct scan_job {
     const struct scan_rules *rules;
     int64_t text_count;
     const int64_t *starts; /* (texts + 1), the first character of each text */
@@ -59,7 +59,7 @@ struct scanning {
 };
 
 /* Tokens to the numbers of their words. */
-struct numbering {
+struct number_job {
     struct word_table *table;
     int64_t grows; /* whether a word that is not in the table is added to it */
     int64_t text_count;

@@ -3,12 +3,12 @@
 
 /* What a thread needs: the states of one block in every direction, and a score for each. */
 struct looking {
-    const struct attending *job;
-    struct recurrence recurrence; /* the job's, with the thread's own states */
+    const struct attend_job *job;
+    struct recurrence_job recurrence; /* the job's, with the thread's own states */
     struct pass pass;
     float *mixed;  /* (BLOCK_ROWS, attention_step) */
     float *scores; /* one for each state */
-    struct abreast abreast;
+    struct lanes lanes;
 };
 
 /* Rows of a block lie end to end among its states; returns how many states there are. */
@@ -24,7 +24,7 @@ static int64_t pack_states(struct block *block)
 
 static void score_states(const struct looking *looking, int64_t count)
 {
-    const struct scoring *scoring = &looking->job->scoring;
+    const struct score_job *scoring = &looking->job->scoring;
     for (int64_t first = 0; first < count; first += BLOCK_ROWS) {
         const int64_t rows = count - first < BLOCK_ROWS ? count - first : BLOCK_ROWS;
         const float *states = looking->recurrence.states + first * scoring->pooling.size;
@@ -37,7 +37,7 @@ static void score_states(const struct looking *looking, int64_t count)
 
 static void attend_block(struct looking *looking)
 {
-    const struct pooling *pooling = &looking->job->scoring.pooling;
+    const struct pool_job *pooling = &looking->job->scoring.pooling;
     struct block *block = &looking->pass.block;
     const int64_t count = pack_states(block);
     for (int64_t direction = 0; direction < looking->recurrence.direction_count; direction++) {
@@ -54,14 +54,14 @@ static void attend_block(struct looking *looking)
     }
 }
 
-/* Rows that are about as long as each other go abreast, others in a block. */
+/* Rows that are about as long as each other go side by side, others in a block. */
 static void attend_share(struct looking *looking, int64_t share)
 {
     const struct layout *layout = &looking->job->recurrence.layout;
     int64_t end = layout->shares[share + 1] * BLOCK_ROWS;
     end = end < layout->row_count ? end : layout->row_count;
     for (int64_t row = layout->shares[share] * BLOCK_ROWS; row < end;) {
-        int64_t read = attend_abreast(&looking->abreast, row, end);
+        int64_t read = attend_lanes(&looking->lanes, row, end);
         if (!read) {
             looking->pass.block = make_block(layout, row / BLOCK_ROWS);
             attend_block(looking);
@@ -71,12 +71,12 @@ static void attend_share(struct looking *looking, int64_t share)
     }
 }
 
-static int attend(struct attending *job)
+static int attend(struct attend_job *job)
 {
     struct looking looking = {
         .job = job,
         .recurrence = job->recurrence,
-        .abreast = {.job = job},
+        .lanes = {.job = job},
     };
     const struct layout *layout = &job->recurrence.layout;
     struct block longest = make_block(layout, 0); /* no other block has as many items */
@@ -93,6 +93,6 @@ static int attend(struct attending *job)
     free(states);
     free(looking.scores);
     free(looking.mixed);
-    free(looking.abreast.states);
+    free(looking.lanes.states);
     return failed ? OUT_OF_MEMORY : DONE;
 }

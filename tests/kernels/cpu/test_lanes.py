@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from native_cases import LEVELS, Case, distance, needs_native
+from native_cases import INSTRUCTIONS, Case, distance, needs_native
 from regard.kernels import cpu
 from regard.ragged import Ragged
 
@@ -40,9 +40,9 @@ def attended(case, lengths, index, attention_size=20):
 
 
 @pytest.mark.parametrize("lengths", ROWS.values(), ids=ROWS)
-@pytest.mark.parametrize("level", LEVELS)
-def test_reading_abreast_is_the_parts_one_by_one(level, lengths, monkeypatch):
-    monkeypatch.setenv("REGARD_KERNELS", level)
+@pytest.mark.parametrize("instructions", INSTRUCTIONS)
+def test_reading_in_lanes_is_the_parts_one_by_one(instructions, lengths, monkeypatch):
+    monkeypatch.setenv("REGARD_KERNELS", instructions)
     for hidden_size in (16, 50) if sum(lengths) < 1000 else (16,):
         case = Case("gru", hidden_size, lengths=lengths)
         found, attention = attended(case, lengths, case.index)
@@ -54,10 +54,12 @@ def test_reading_abreast_is_the_parts_one_by_one(level, lengths, monkeypatch):
 
 @pytest.mark.parametrize("hidden_size", [16, 17, 18, 19, 33, 50])
 @pytest.mark.parametrize("directions", [1, 2])
-@pytest.mark.parametrize("level", LEVELS)
-def test_a_row_has_the_same_bits_alone_and_abreast(level, directions, hidden_size, monkeypatch):
+@pytest.mark.parametrize("instructions", INSTRUCTIONS)
+def test_a_row_has_the_same_bits_alone_and_in_lanes(
+    instructions, directions, hidden_size, monkeypatch
+):
     """Company changes nothing, whichever way a row is read."""
-    monkeypatch.setenv("REGARD_KERNELS", level)
+    monkeypatch.setenv("REGARD_KERNELS", instructions)
     lengths = ROWS["like and unlike"]
     case = Case("gru", hidden_size, directions=directions, lengths=lengths)
     for attention_size in (1, 31, 100):
@@ -83,10 +85,10 @@ def test_what_is_no_number_stays_in_its_row():
     assert found[0][spoiled].isnan().all() and torch.equal(found[0][~spoiled], wanted[0][~spoiled])
 
 
-@pytest.mark.parametrize("level", LEVELS)
-def test_gates_are_right_however_far_open_or_closed(level, monkeypatch):
+@pytest.mark.parametrize("instructions", INSTRUCTIONS)
+def test_gates_are_right_however_far_open_or_closed(instructions, monkeypatch):
     """With weights of zero a state is (1 - sigmoid(z)) tanh(n + sigmoid(r) bias)."""
-    monkeypatch.setenv("REGARD_KERNELS", level)
+    monkeypatch.setenv("REGARD_KERNELS", instructions)
     size, random = 24, torch.Generator().manual_seed(0)
     inputs = torch.randn(400, 3, size, generator=random) * torch.tensor([0.1, 3, 30, 1e4]).repeat(
         100

@@ -1,26 +1,56 @@
 /* Prediction with a GRU and attention where many rows are about as long as each other: WIDTH rows
- * go abreast, each in a lane of its own.
+ * go side by side, each in a lane of its own.
  *
  * So no lane is padding, from one vector of units on, and weights are broadcast instead of states.
- * Every sum has the terms and the order that it has where a row is read by itself (attending.h),
+ * Every sum has the terms and the order that it has where a row is read by itself (attention.h),
  * so it has the same bits.
  */
-#ifdef TURNED
+/* Rows become lanes: four floats of each of WIDTH rows become four vectors of WIDTH lanes. */
+#if HAVE_X86_SETS && WIDTH == 16
+#define TRANSPOSED 4
+
+/* Each quarter of a vector holds four floats of a row; row 4 q + n is in quarter q of vector n. */
+INLINE __m512 load_quarters(const float *const *rows, ptrdiff_t at)
+{
+    __m512 x = _mm512_castps128_ps512(_mm_loadu_ps(rows[0] + at));
+    x = _mm512_insertf32x4(x, _mm_loadu_ps(rows[4] + at), 1);
+    x = _mm512_insertf32x4(x, _mm_loadu_ps(rows[8] + at), 2);
+    return _mm512_insertf32x4(x, _mm_loadu_ps(rows[12] + at), 3);
+}
+
+INLINE void transpose_rows(const float *const *rows, ptrdiff_t at, vector transposed[TRANSPOSED])
+{
+    const __m512 a = load_quarters(rows, at), b = load_quarters(rows + 1, at);
+    const __m512 c = load_quarters(rows + 2, at), d = load_quarters(rows + 3, at);
+    const __m512d low_ab = _mm512_castps_pd(_mm512_unpacklo_ps(a, b));
+    const __m512d low_cd = _mm512_castps_pd(_mm512_unpacklo_ps(c, d));
+    const __m512d high_ab = _mm512_castps_pd(_mm512_unpackhi_ps(a, b));
+    const __m512d high_cd = _mm512_castps_pd(_mm512_unpackhi_ps(c, d));
+    transposed[0] = (vector)_mm512_unpacklo_pd(low_ab, low_cd);
+    transposed[1] = (vector)_mm512_unpackhi_pd(low_ab, low_cd);
+    transposed[2] = (vector)_mm512_unpacklo_pd(high_ab, high_cd);
+    transposed[3] = (vector)_mm512_unpackhi_pd(high_ab, high_cd);
+}
+
+#endif
+
+#ifdef TRANSPOSED
 
 #define MIXED_OUTPUTS 16 /* of the attention that are summed together, at most */
 #define POOLED_UNITS 8
-#define LONGEST_ABREAST 1024 /* bounds the memory of the states, which is the same for every lane */
+/* Bounds the memory of the states, which is the same for every lane. */
+#define LONGEST_IN_LANES 1024
 
 /* What a thread needs. */
-struct abreast {
-    const struct attending *job;
+struct lanes {
+    const struct attend_job *job;
     float *states; /* (longest, directions * H, WIDTH); begins the memory of all that follows */
     float *scores; /* (longest, WIDTH), then the weights */
     float *row;    /* (longest), the scores of one row */
     float *zeros;  /* (GRU * H), the inputs of a row that has no item */
     float *panels[2];    /* the weights of each direction in the order they are read */
     float *mixing_panel; /* those of the attention */
-    /* The rows that go abreast at the moment. */
+    /* The rows that go side by side at the moment. */
     int64_t count, longest;
     int64_t rows[WIDTH], items[WIDTH];
     int32_t lengths[WIDTH];
@@ -48,17 +78,17 @@ static float *copy_tile(float *panel, const float *matrix, struct tile tile)
 }
 
 /* A panel holds, tile after tile, the biases and then the rows of the matrix. */
-static void fill_panels(struct abreast *a)
+static void fill_panels(struct lanes *a)
 {
-    const struct recurrence *r = &a->job->recurrence;
-    const struct scoring *s = &a->job->scoring;
+    const struct recurrence_job *r = &a->job->recurrence;
+    const struct score_job *s = &a->job->scoring;
     const int64_t size = r->hidden_size;
     for (int64_t direction = 0; direction < r->direction_count; direction++) {
         const float *weights = r->weights + direction * size * r->gate_step;
         float *panel = a->panels[direction];
         struct tile tile = {GRU, size, 0};
         for (int64_t unit = 0; unit < size; unit += tile.width) {
-            tile.width = tile_width(size - unit, TURNED);
+            tile.width = tile_width(size - unit, TRANSPOSED);
             panel = copy_tile(panel, r->biases + direction * r->gate_step + unit, tile);
             for (int64_t k = 0; k < size; k++)
                 panel = copy_tile(panel, weights + k * r->gate_step + unit, tile);
@@ -74,15 +104,15 @@ static void fill_panels(struct abreast *a)
     }
 }
 
-/* All buffers, made when rows go abreast for the first time; returns whether there are any. */
-static int prepare_abreast(struct abreast *a)
+/* All buffers, made when rows go side by side for the first time; returns whether there are any. */
+static int prepare_lanes(struct lanes *a)
 {
-    const struct recurrence *r = &a->job->recurrence;
+    const struct recurrence_job *r = &a->job->recurrence;
     const int64_t size = a->job->scoring.pooling.size, gates = GRU * r->hidden_size;
     const int64_t panel = gates * (r->hidden_size + 1);
     const int64_t mixing_panel = a->job->scoring.attention_size * (size + 1);
     int64_t longest = make_block(&r->layout, 0).longest;
-    longest = longest < LONGEST_ABREAST ? longest : LONGEST_ABREAST;
+    longest = longest < LONGEST_IN_LANES ? longest : LONGEST_IN_LANES;
     a->states = allocate(longest * ((size + 1) * WIDTH + 1) + gates + 2 * panel + mixing_panel);
     if (!a->states)
         return 0;
@@ -145,17 +175,17 @@ struct stride {
 /* Units are a constant where it is inlined; the sums lie gate by gate. */
 INLINE void read_units(const struct stride *s, int64_t unit, int units, const vector *sums)
 {
-    /* So many units are turned at a time: at the end some that were turned before. */
-    const int64_t first = units == TURNED ? unit : s->size - TURNED;
-    const int64_t skipped = units == TURNED ? 0 : unit - first;
-    vector turned[GRU][TURNED];
+    /* So many units are transposed at a time: at the end some that were transposed before. */
+    const int64_t first = units == TRANSPOSED ? unit : s->size - TRANSPOSED;
+    const int64_t skipped = units == TRANSPOSED ? 0 : unit - first;
+    vector transposed[GRU][TRANSPOSED];
     EVERY(gate, GRU)
-        turn_rows(s->inputs, gate * s->size + first, turned[gate]);
-    struct units u[TURNED];
-    vector states[TURNED];
+        transpose_rows(s->inputs, gate * s->size + first, transposed[gate]);
+    struct units u[TRANSPOSED];
+    vector states[TRANSPOSED];
     EVERY(n, units) {
         EVERY(gate, GRU) {
-            u[n].input[gate] = turned[gate][skipped + n];
+            u[n].input[gate] = transposed[gate][skipped + n];
             u[n].summed[gate] = sums[gate * units + n];
         }
         u[n].before = s->depth ? load(s->before + (unit + n) * WIDTH) : splat(0);
@@ -170,7 +200,7 @@ INLINE void read_units(const struct stride *s, int64_t unit, int units, const ve
  * with every tile, so that they do not wait for each other. */
 INLINE void prefetch_next(const struct stride *s, int64_t unit)
 {
-    for (int64_t i = unit * WIDTH / s->size; i < (unit + TURNED) * WIDTH / s->size; i++)
+    for (int64_t i = unit * WIDTH / s->size; i < (unit + TRANSPOSED) * WIDTH / s->size; i++)
         for (int64_t at = 0; at < GRU * s->size; at += 16)
             __builtin_prefetch(s->next[i] + at);
 }
@@ -178,13 +208,13 @@ INLINE void prefetch_next(const struct stride *s, int64_t unit)
 INLINE void take_stride(const struct stride *s)
 {
     struct terms terms = {s->panel, s->before, s->depth};
-    vector sums[GRU * TURNED];
+    vector sums[GRU * TRANSPOSED];
     int64_t unit = 0;
-    for (; unit + TURNED <= s->size; unit += TURNED) {
+    for (; unit + TRANSPOSED <= s->size; unit += TRANSPOSED) {
         prefetch_next(s, unit);
         sum_12(&terms, sums);
-        read_units(s, unit, TURNED, sums);
-        terms.panel += GRU * TURNED * (s->size + 1);
+        read_units(s, unit, TRANSPOSED, sums);
+        terms.panel += GRU * TRANSPOSED * (s->size + 1);
     }
     if (unit + 2 <= s->size) {
         sum_6(&terms, sums);
@@ -199,10 +229,10 @@ INLINE void take_stride(const struct stride *s)
 }
 
 /* Where the inputs of every row at an item are. */
-static void find_inputs(const struct abreast *a, int64_t direction, int64_t item,
+static void find_inputs(const struct lanes *a, int64_t direction, int64_t item,
                         const float **inputs)
 {
-    const struct recurrence *r = &a->job->recurrence;
+    const struct recurrence_job *r = &a->job->recurrence;
     for (int64_t i = 0; i < WIDTH; i++) {
         inputs[i] = a->zeros;
         if (item < 0 || item >= a->lengths[i])
@@ -214,9 +244,9 @@ static void find_inputs(const struct abreast *a, int64_t direction, int64_t item
 }
 
 /* All rows are at the same item, so the backward direction waits for the shorter ones. */
-static void read_abreast(struct abreast *a, int64_t direction)
+static void read_lanes(struct lanes *a, int64_t direction)
 {
-    const struct recurrence *r = &a->job->recurrence;
+    const struct recurrence_job *r = &a->job->recurrence;
     const int64_t size = r->hidden_size, turn = direction ? -1 : 1;
     const int64_t item_size = r->direction_count * size * WIDTH;
     int64_t item = direction ? a->longest - 1 : 0;
@@ -247,9 +277,9 @@ INLINE void score_outputs(const float *query, int64_t at, int outputs, const vec
         parts[(at + n) % WIDTH] += query[at + n] * tanh_of(sums[n]);
 }
 
-static void score_item(const struct abreast *a, int64_t item)
+static void score_item(const struct lanes *a, int64_t item)
 {
-    const struct scoring *job = &a->job->scoring;
+    const struct score_job *job = &a->job->scoring;
     const int64_t size = job->pooling.size;
     struct terms terms = {a->mixing_panel, a->states + item * size * WIDTH, size};
     vector sums[MIXED_OUTPUTS], parts[WIDTH] = {0}, score = {0};
@@ -276,7 +306,7 @@ static void score_item(const struct abreast *a, int64_t item)
 }
 
 /* The scores of row i become weights. */
-static void weigh_row(const struct abreast *a, int64_t i)
+static void weigh_row(const struct lanes *a, int64_t i)
 {
     const int64_t length = a->lengths[i];
     float *weights = a->job->scoring.pooling.weights + a->items[i];
@@ -288,9 +318,9 @@ static void weigh_row(const struct abreast *a, int64_t i)
 }
 
 /* Some units of every row: the sum over its items. */
-INLINE void pool_units(const struct abreast *a, int64_t unit, int units)
+INLINE void pool_units(const struct lanes *a, int64_t unit, int units)
 {
-    const struct pooling *pooling = &a->job->scoring.pooling;
+    const struct pool_job *pooling = &a->job->scoring.pooling;
     const float *states = a->states + unit * WIDTH;
     vector sums[POOLED_UNITS] = {0};
     for (int64_t t = 0; t < a->longest; t++, states += pooling->size * WIDTH) {
@@ -303,7 +333,7 @@ INLINE void pool_units(const struct abreast *a, int64_t unit, int units)
             pooling->pooled[a->rows[i] * pooling->size + unit + n] = sums[n][i];
 }
 
-static void pool_abreast(const struct abreast *a)
+static void pool_lanes(const struct lanes *a)
 {
     const int64_t size = a->job->scoring.pooling.size;
     int64_t unit = 0;
@@ -313,9 +343,9 @@ static void pool_abreast(const struct abreast *a)
         pool_units(a, unit, 1);
 }
 
-/* Line up the next rows; returns whether they should go abreast: lanes that wait for longer rows
- * must not cost more than is saved. */
-static int line_up(struct abreast *a, int64_t first, int64_t end)
+/* Line up the next rows; returns whether they should go side by side: lanes that wait for longer
+ * rows must not cost more than is saved. */
+static int line_up(struct lanes *a, int64_t first, int64_t end)
 {
     const struct layout *layout = &a->job->recurrence.layout;
     int64_t total = 0;
@@ -325,7 +355,7 @@ static int line_up(struct abreast *a, int64_t first, int64_t end)
     for (int64_t i = 0; i < a->count; i++) {
         const int64_t row = layout->order[first + i];
         const int64_t length = layout->starts[row + 1] - layout->starts[row];
-        if (length > LONGEST_ABREAST)
+        if (length > LONGEST_IN_LANES)
             return 0;
         a->rows[i] = row;
         a->items[i] = layout->starts[row];
@@ -338,29 +368,29 @@ static int line_up(struct abreast *a, int64_t first, int64_t end)
 
 /* Read and pool the first rows from here on; returns how many, and 0 where they should be read one
  * by one. */
-static int64_t attend_abreast(struct abreast *a, int64_t first, int64_t end)
+static int64_t attend_lanes(struct lanes *a, int64_t first, int64_t end)
 {
-    const struct recurrence *r = &a->job->recurrence;
-    if (r->gates != GRU || !line_up(a, first, end) || !(a->states || prepare_abreast(a)))
+    const struct recurrence_job *r = &a->job->recurrence;
+    if (r->gates != GRU || !line_up(a, first, end) || !(a->states || prepare_lanes(a)))
         return 0;
     for (int64_t direction = 0; direction < r->direction_count; direction++)
-        read_abreast(a, direction);
+        read_lanes(a, direction);
     for (int64_t item = 0; item < a->longest; item++)
         score_item(a, item);
     for (int64_t i = 0; i < a->count; i++)
         weigh_row(a, i);
-    pool_abreast(a);
+    pool_lanes(a);
     return a->count;
 }
 
 #else /* in narrow vectors there is little padding to save */
 
-struct abreast {
-    const struct attending *job;
+struct lanes {
+    const struct attend_job *job;
     float *states;
 };
 
-INLINE int64_t attend_abreast(struct abreast *a, int64_t first, int64_t end)
+INLINE int64_t attend_lanes(struct lanes *a, int64_t first, int64_t end)
 {
     (void)a, (void)first, (void)end;
     return 0;

@@ -3,9 +3,9 @@
  * Items are added in their own order whoever does it, so the sum has the same bits every time. */
 
 /* The parts of a saved item that are gradients of its input, in the order of the gates. */
-INLINE void take_item(const struct gathering *job, int64_t item, float *sum, int first)
+INLINE void take_item(const struct gather_job *job, int64_t item, float *sum, int first)
 {
-    const struct recurrence *recurrence = &job->recurrence;
+    const struct recurrence_job *recurrence = &job->recurrence;
     const int64_t size = recurrence->hidden_size, width = recurrence->gates * size;
     for (int64_t direction = 0; direction < recurrence->direction_count; direction++) {
         const int64_t line = direction * recurrence->layout.item_count + item;
@@ -23,9 +23,9 @@ INLINE void take_item(const struct gathering *job, int64_t item, float *sum, int
     }
 }
 
-INLINE void prefetch_item(const struct gathering *job, int64_t item)
+INLINE void prefetch_item(const struct gather_job *job, int64_t item)
 {
-    const struct recurrence *recurrence = &job->recurrence;
+    const struct recurrence_job *recurrence = &job->recurrence;
     for (int64_t direction = 0; direction < recurrence->direction_count; direction++) {
         const int64_t line = direction * recurrence->layout.item_count + item;
         const float *saved = recurrence->saved + line * recurrence->saved_step;
@@ -40,7 +40,7 @@ INLINE void prefetch_item(const struct gathering *job, int64_t item)
 /* A word may be read a million times: sums of sums lose less than one long sum. */
 #define GATHERED_ITEMS 256
 
-static void gather_run(const struct gathering *job, int64_t first, int64_t end, float *sum)
+static void gather_run(const struct gather_job *job, int64_t first, int64_t end, float *sum)
 {
     for (int64_t n = first; n < end; n++) {
         /* The next item may be of the next row, and the last has none after it. */
@@ -50,7 +50,7 @@ static void gather_run(const struct gathering *job, int64_t first, int64_t end, 
     }
 }
 
-static void gather_row(const struct gathering *job, int64_t row, float *run, int64_t width)
+static void gather_row(const struct gather_job *job, int64_t row, float *run, int64_t width)
 {
     float *sum = job->gradient + row * width;
     if (!job->firsts) {
@@ -66,9 +66,9 @@ static void gather_row(const struct gathering *job, int64_t row, float *run, int
     }
 }
 
-static int gather(struct gathering *job)
+static int gather(struct gather_job *job)
 {
-    const struct recurrence *recurrence = &job->recurrence;
+    const struct recurrence_job *recurrence = &job->recurrence;
     const int64_t width =
         recurrence->direction_count * recurrence->gates * recurrence->hidden_size;
     const int64_t count = job->distinct_count;

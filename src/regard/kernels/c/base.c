@@ -1,11 +1,11 @@
 /* Vectors of four floats: what every x86-64 and every 64-bit ARM has. */
-#define LEVEL base
+#define SET base
 #if defined(__x86_64__)
-#define LEVEL_NAME sse2
+#define SET_NAME sse2
 #elif defined(__aarch64__)
-#define LEVEL_NAME neon
+#define SET_NAME neon
 #else
-#define LEVEL_NAME generic
+#define SET_NAME generic
 #endif
 #define WIDTH 4
-#include "level.h"
+#include "kernels.h"

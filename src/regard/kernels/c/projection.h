@@ -6,7 +6,7 @@
 /* Rows that make a task. */
 #define PROJECTED_ROWS 64
 
-static void project_rows(const struct projecting *job, int64_t first, int64_t count, float *block)
+static void project_rows(const struct project_job *job, int64_t first, int64_t count, float *block)
 {
     const float *left[BLOCK_ROWS];
     int64_t rows[BLOCK_ROWS];
@@ -34,7 +34,7 @@ static void project_rows(const struct projecting *job, int64_t first, int64_t co
                sizeof(float) * job->width);
 }
 
-static int project(struct projecting *job)
+static int project(struct project_job *job)
 {
     float *block = allocate(BLOCK_ROWS * job->width_step);
     if (!block)

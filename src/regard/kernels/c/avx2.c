@@ -1,9 +1,9 @@
 /* Vectors of eight floats: x86-64 processors since about 2013. */
 #include "native.h"
-#if HAVE_X86_LEVELS
+#if HAVE_X86_SETS
 #pragma GCC target("avx2,fma,bmi,bmi2")
-#define LEVEL avx2
-#define LEVEL_NAME avx2
+#define SET avx2
+#define SET_NAME avx2
 #define WIDTH 8
-#include "level.h"
+#include "kernels.h"
 #endif

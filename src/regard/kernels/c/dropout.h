@@ -38,9 +38,9 @@ INLINE narrow narrowed(wide x)
 #endif
 
 /* Compilers do not find this instruction by themselves. */
-#if HAVE_X86_LEVELS && WIDTH == 16
+#if HAVE_X86_SETS && WIDTH == 16
 INLINE wide times(wide x, wide y) { return (wide)_mm512_mul_epu32((__m512i)x, (__m512i)y); }
-#elif HAVE_X86_LEVELS && WIDTH == 8
+#elif HAVE_X86_SETS && WIDTH == 8
 INLINE wide times(wide x, wide y) { return (wide)_mm256_mul_epu32((__m256i)x, (__m256i)y); }
 #else
 INLINE wide times(wide x, wide y) { return (x & 0xFFFFFFFF) * y; }
@@ -77,7 +77,7 @@ INLINE void draw_group(uint64_t seed, int64_t group, uint32_t *drawn)
         draw_words(seed, counter + side, drawn + side);
 }
 
-static void drop_group(const struct drawing *job, int64_t group)
+static void drop_group(const struct drop_job *job, int64_t group)
 {
     uint32_t drawn[GROUP];
     draw_group((uint64_t)job->seed, group, drawn);
@@ -93,7 +93,7 @@ static void drop_group(const struct drawing *job, int64_t group)
             kept[n] = drawn[n] < threshold ? 0.0f : values[n] * scale;
 }
 
-static int drop(struct drawing *job)
+static int drop(struct drop_job *job)
 {
     const int64_t count = (job->count + GROUP - 1) / GROUP;
     for (int64_t first; (first = take_task(&job->next_task) * DRAWN_GROUPS) < count;) {

@@ -6,7 +6,7 @@
 /* Rows that make a task. */
 #define MOVED_ROWS 32
 
-static void step_row(const struct moving *job, int64_t n)
+static void step_row(const struct move_job *job, int64_t n)
 {
     const int64_t at = job->places[n] * job->size;
     const float *restrict gradient = job->gradient + n * job->size;
@@ -23,7 +23,7 @@ static void step_row(const struct moving *job, int64_t n)
     }
 }
 
-static void drift_row(const struct moving *job, int64_t n)
+static void drift_row(const struct move_job *job, int64_t n)
 {
     const int64_t at = job->places[n] * job->size;
     const float *missed = job->missed + job->kinds[n] * 6;
@@ -41,7 +41,7 @@ static void drift_row(const struct moving *job, int64_t n)
     }
 }
 
-static int move(struct moving *job)
+static int move(struct move_job *job)
 {
     const int64_t count = job->row_count;
     for (int64_t first; (first = take_task(&job->next_task) * MOVED_ROWS) < count;) {
