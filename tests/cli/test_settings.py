@@ -45,7 +45,7 @@ def test_the_later_of_two_changes_wins():
         ("network.pooling=maen", "pooling cannot be 'maen'; did you mean 'mean'"),
         ("training.epochs=1.5", "epochs must be a whole number, got '1.5'"),
         ("training.freeze_vectors=perhaps", "must be true or false, got 'perhaps'"),
-        ("training.learning_rate=nan", "learning_rate must be a positive number, got nan"),
+        ("training.learning_rate=nan", "learning_rate is too large, or no number: nan"),
     ],
 )
 def test_a_wrong_change_is_named(change, message):

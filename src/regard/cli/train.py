@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ..config import require_one_of
-from .inputs import open_documents
+from ..errors import ConfigError
 from .options import (
     Data,
     Device,
@@ -19,11 +19,9 @@ from .options import (
     SourceColumn,
     TargetColumn,
 )
-from .progress import say
-from .settings import classifier_from
-from .train_classifier import ClassificationJob, open_files
-from .train_translator import TranslationJob
-from .working import require_for_task, require_out
+from .tasks import TASKS, foreign_options
+from .tasks.task import TrainingToDo
+from .training import require_out
 
 __all__ = ["train"]
 
@@ -104,47 +102,41 @@ def train(
 
     Documents may be of any length and number; the model is saved as a folder.
     """
-    from ..data.columns import Columns
-
-    require_one_of("--task", task, ("classify", "translate"))
-    require_for_task(task, context.params)
-    require_out(out, resume=resume, overwrite=overwrite)
-    settings = [*(changes or ()), *_named(epochs=epochs, seed=seed)]
-    if task == "translate":
-        pairs = Columns(
-            text=source_column or "source",
-            label=None,
-            target=target_column or "target",
-            encoding=encoding,
-            carry=False,
+    require_one_of("--task", task, TASKS)
+    foreign = foreign_options(TASKS[task], context)
+    if foreign:
+        other = next(name for name in TASKS if TASKS[name] in foreign.values())
+        they = "it is" if len(foreign) == 1 else "they are"
+        raise ConfigError(
+            f"{' and '.join(foreign)} cannot be used with --task {task}; {they} for --task {other}"
         )
-        reader = open_documents(data, pairs, on_bad_row)
-        translation = TranslationJob(reader, out, validation, on_bad_row, quiet)
-        translation.go(
-            model or "seq2seq",
-            settings,
-            device=device,
+    require_out(out, resume=resume, overwrite=overwrite)
+    TASKS[task].train(
+        TrainingToDo(
+            data=data,
+            out=out,
+            text_column=text_column,
+            label_column=label_column,
+            labels_separator=labels_separator,
+            source_column=source_column,
+            target_column=target_column,
+            validation=validation,
+            test=test,
+            group_column=group_column,
+            time_column=time_column,
+            network=model,
+            changes=[*(changes or ()), *_named(epochs=epochs, seed=seed)],
+            vectors=vectors,
             resume=resume,
             overwrite=overwrite,
+            baseline=baseline,
             logs=logs,
+            encoding=encoding,
+            on_bad_row=on_bad_row,
+            device=device,
+            quiet=quiet,
         )
-        return
-    columns = Columns(
-        text=text_column,
-        label=label_column,
-        labels_separator=labels_separator,
-        group=group_column,
-        time=time_column,
-        encoding=encoding,
-        carry=False,
     )
-    files = open_files(data, columns, validation=validation, test=test, on_bad_row=on_bad_row)
-    classifier = classifier_from(model or "han", settings, device=device)
-    if baseline and files.training.once:
-        say("a pipe is read once, so no baseline is fitted to compare with", quiet=quiet)
-        baseline = False
-    job = ClassificationJob(classifier, files, out=out, baseline=baseline, quiet=quiet)
-    job.go(vectors=vectors, resume=resume, overwrite=overwrite, logs=logs)
 
 
 def _named(**values: int | None) -> list[str]:

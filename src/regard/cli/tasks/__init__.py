@@ -14,7 +14,7 @@ from .classify import CLASSIFY
 from .task import Task
 from .translate import TRANSLATE
 
-__all__ = ["TASKS", "find_task"]
+__all__ = ["TASKS", "find_task", "foreign_options"]
 
 TASKS: dict[str, Task] = {"classify": CLASSIFY, "translate": TRANSLATE}
 """Every task by the name that a saved model gives it."""
@@ -34,16 +34,23 @@ def find_task(model: Path, context: typer.Context) -> Task:
     holds = f"{model} holds a {task.noun}"
     if command in task.instead:
         raise ConfigError(f"{holds}, which regard {command} does not take; {task.instead[command]}")
+    foreign = foreign_options(task, context)
     for other in TASKS.values():
-        foreign = [
-            f"--{option.replace('_', '-')}"
-            for option in other.options.get(command, ())
-            if other is not task and context.params[option] != _usual(context, option)
-        ]
-        if foreign:
-            are = "is" if len(foreign) == 1 else "are"
-            raise ConfigError(f"{' and '.join(foreign)} {are} for {other.noun}s; {holds}")
+        names = [name for name in foreign if foreign[name] is other]
+        if names:
+            are = "is" if len(names) == 1 else "are"
+            raise ConfigError(f"{' and '.join(names)} {are} for {other.noun}s; {holds}")
     return task
+
+
+def foreign_options(task: Task, context: typer.Context) -> dict[str, Task]:
+    """Return the options that were given and mean nothing to a task, with the one they are for."""
+    return {
+        f"--{option.replace('_', '-')}": other
+        for other in TASKS.values()
+        for option in other.options.get(context.info_name or "", ())
+        if other is not task and context.params[option] != _usual(context, option)
+    }
 
 
 def _usual(context: typer.Context, option: str) -> object:

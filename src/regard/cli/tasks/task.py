@@ -2,13 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..inputs import TextsToExplain
 
-__all__ = ["ModelToEvaluate", "Task", "TextsToShow", "describe_saved"]
+__all__ = ["ModelToEvaluate", "Task", "TextsToShow", "TrainingToDo", "describe_saved"]
+
+
+@dataclass(frozen=True)
+class TrainingToDo:
+    """What ``regard train`` was asked."""
+
+    data: str
+    out: Path
+    text_column: str
+    label_column: str
+    labels_separator: str | None
+    source_column: str | None
+    target_column: str | None
+    validation: str
+    test: str | None
+    group_column: str | None
+    time_column: str | None
+    network: str | None
+    changes: Sequence[str]
+    vectors: Path | None
+    resume: bool
+    overwrite: bool
+    baseline: bool
+    logs: Path | None
+    encoding: str | None
+    on_bad_row: str
+    device: str
+    quiet: bool
 
 
 @dataclass(frozen=True)
@@ -55,6 +83,7 @@ class Task:
     noun: str  # such as "translator"
     options: Mapping[str, tuple[str, ...]]  # of a command, those that mean something here alone
     instead: Mapping[str, str]  # the commands it has no answer for, and what fits
+    train: Callable[[TrainingToDo], None]
     evaluate: Callable[[ModelToEvaluate], None]
     explain: Callable[[TextsToShow], None]
     describe: Callable[[Path], dict[str, object]]  # what regard info tells

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,27 +22,11 @@ if TYPE_CHECKING:
 __all__ = [
     "end_of_training",
     "held_out",
-    "require_for_task",
     "require_out",
     "saying_when_nothing_is_learnt",
     "watching",
     "work_folder",
 ]
-
-_FOR_DOCUMENTS = ("labels_separator", "test", "group_column", "time_column", "vectors")
-_FOR_PAIRS = ("source_column", "target_column")
-
-
-def require_for_task(task: str, given: Mapping[str, object]) -> None:
-    """Raise ``ConfigError`` where an option was given that the task has no use for."""
-    if task == "translate":
-        names = [
-            f"--{name.replace('_', '-')}" for name in _FOR_DOCUMENTS if given[name] is not None
-        ]
-        if names:
-            raise ConfigError(f"{' and '.join(names)} cannot be used with --task translate")
-    elif any(given[name] for name in _FOR_PAIRS):
-        raise ConfigError("--source-column and --target-column are for --task translate")
 
 
 def require_out(out: Path, *, resume: bool, overwrite: bool) -> None:
