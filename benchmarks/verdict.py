@@ -97,9 +97,9 @@ def judge(
     foreign = put_to(answers, model)
     (untaught,) = inquiries(own_answers(answers, model))
     for name in METHOD_NAMES:
-        (own,) = METHODS[name](answers)
-        (other,) = METHODS[name](foreign)
-        (itself,) = METHODS[name](own_answers(answers, model))
+        (own,) = METHODS[name].explain(answers)
+        (other,) = METHODS[name].explain(foreign)
+        (itself,) = METHODS[name].explain(own_answers(answers, model))
         tally(verdicts, f"{name}, own", inquiry, own)
         tally(verdicts, f"{name}, at random", inquiry, shuffled(own, len(text)))
         tally(verdicts, f"{name}, of fresh weights", inquiry, other)
@@ -130,7 +130,7 @@ def on_planted(training: int, count: int) -> dict[str, object]:
             judged += 1
             (inquiry,) = inquiries(answers)
             for name in METHOD_NAMES:
-                (own,) = METHODS[name](answers)
+                (own,) = METHODS[name].explain(answers)
                 tally(verdicts, f"{name}, own", inquiry, own)
                 tally(verdicts, f"{name}, at random", inquiry, shuffled(own, len(text)))
         found[named(band)] = summary(f"planted {named(band)}", verdicts)

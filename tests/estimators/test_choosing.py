@@ -10,8 +10,10 @@ from regard.data.batch import collate
 from regard.data.readers import read_texts
 from regard.errors import ConfigError, DataError
 from regard.estimators.choosing import (
+    AS_GOOD,
     DOCUMENT_WORDS,
     FEWEST_WORDS,
+    _quickest_of_the_best,
     affordable_words,
     best_method,
     best_method_held_out,
@@ -20,7 +22,7 @@ from regard.estimators.choosing import (
 from regard.estimators.explaining import answers_about
 from regard.estimators.preparing import FitOptions, Holdout, prepare
 from regard.explain.comprehensiveness import comprehensiveness
-from regard.explain.methods import LINEAR_METHODS, METHODS, RANKING_METHODS
+from regard.explain.methods import METHODS, methods_for
 from regard.text.tokenize import TextConfig, tokenize
 from reviews import reviews, tiny
 
@@ -33,12 +35,23 @@ def test_attention_until_one_was_measured(fitted):
 
 
 def test_the_best_method_has_the_highest_comprehensiveness(fitted):
-    losses = {name: [] for name in RANKING_METHODS}
+    losses = {name: [] for name in methods_for(fitted.model_)}
     for _, answers in answers_about(fitted, TEXTS):
-        for name in RANKING_METHODS:
-            losses[name] += list(comprehensiveness(answers, METHODS[name](answers)))
+        for name in losses:
+            losses[name] += list(comprehensiveness(answers, METHODS[name].explain(answers)))
     means = {name: np.mean(values) for name, values in losses.items()}
-    assert means[best_method(fitted, TEXTS)] == max(means.values())
+    chosen = best_method(fitted, TEXTS)
+    noise = np.std(np.array(losses[max(means, key=means.get)]) - losses[chosen]) / len(TEXTS) ** 0.5
+    assert means[chosen] >= max(means.values()) - max(AS_GOOD, noise)
+
+
+def test_of_methods_that_are_as_good_the_quickest_is_chosen():
+    even = [0.5, 0.6, 0.7]
+    losses = {"integrated_gradients": even, "gradient_input": [0.49, 0.59, 0.69]}
+    assert _quickest_of_the_best({**losses, "attention": [0.1, 0.2, 0.1]}) == "gradient_input"
+    assert _quickest_of_the_best({**losses, "gradient_input": [0.4, 0.5, 0.6]}) == (
+        "integrated_gradients"
+    )
 
 
 def test_what_was_chosen_is_saved_and_used(tmp_path):
@@ -56,7 +69,7 @@ def test_a_fit_can_choose_by_what_it_holds_out():
     texts, labels = reviews(60)
     options = FitOptions(choose_method=True)
     classifier = tiny().fit_documents(read_texts(texts, labels), options=options)
-    assert classifier.facts_["explain_method"] in RANKING_METHODS
+    assert classifier.facts_["explain_method"] in methods_for(classifier.model_)
     everything = tiny(validation=0.0).fit_documents(read_texts(texts, labels), options=options)
     assert everything.facts_["explain_method"] is None
     assert everything.explain(texts[0]).method == "attention"
@@ -65,7 +78,7 @@ def test_a_fit_can_choose_by_what_it_holds_out():
 def test_where_sentences_cannot_be_kept_the_usual_method_stays_quick():
     network = FlatConfig(embedding_size=8, hidden_size=4, attention_size=4)
     classifier = tiny(network=network, training__epochs=1).fit(TEXTS, LABELS)
-    assert best_method(classifier, TEXTS[:5]) in LINEAR_METHODS
+    assert best_method(classifier, TEXTS[:5]) in methods_for(classifier.model_)
 
 
 def test_choosing_needs_texts(fitted):
@@ -128,9 +141,11 @@ def test_the_choice_reads_a_bounded_number_of_words(tmp_path, repeats):
         classifier, data, most_words=FEWEST_WORDS, report=lambda *step: told.append(step)
     )
     hook.remove()
-    assert chosen in RANKING_METHODS
+    assert chosen in METHODS
     assert max(int(lengths.max()) for lengths in read) <= DOCUMENT_WORDS
-    steps = 2 * len(RANKING_METHODS)  # each method on two batches of words, however many there are
+    steps = 2 * len(
+        [method for method in METHODS.values() if method.usual]
+    )  # each method on two batches of words, however many there are
     assert told == [(done, told[0][1]) for done in range(told[0][1])] and told[0][1] <= steps
 
 

@@ -217,7 +217,7 @@ def test_a_batch_of_no_documents_has_no_explanations():
 
 
 def test_the_table_knows_the_method():
-    assert METHODS["attention"] is explain
+    assert METHODS["attention"].explain is explain
 
 
 @pytest.mark.parametrize("pooling", ["attention", "structured"])

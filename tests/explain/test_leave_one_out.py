@@ -103,16 +103,16 @@ def test_no_more_is_read_than_allowed(text, monkeypatch):
 
 def test_explanations_say_how_much_was_measured(monkeypatch):
     answers = asked(built(CONFIGS["han"]), [LONG], chosen=(0, 1))
-    (whole,) = METHODS["erasure"](answers)
+    (whole,) = METHODS["erasure"].explain(answers)
     assert [weights.measured for weights in whole.decisions[0].weights] == [None, None]
     monkeypatch.setattr(leave_one_out, "ITEMS", 1500)
     monkeypatch.setattr(leave_one_out, "ITEMS_PER_WORD", 1)
     for name in ("erasure", "contrast"):
-        (found,) = METHODS[name](answers)
+        (found,) = METHODS[name].explain(answers)
         words = found.decisions[0].level("word")
         assert 0 < words.measured < len(words)
         assert type(found).from_json(found.to_json()) == found
-    (plain,) = METHODS["erasure"](answers)
+    (plain,) = METHODS["erasure"].explain(answers)
     top = whole.decisions[0].level("word").heaviest(5)
     assert set(top) <= set(plain.decisions[0].level("word").heaviest(12))
 

@@ -8,7 +8,7 @@ import torch
 
 from questions import CONFIGS, TEXTS, asked, bag, built
 from regard.errors import ConfigError
-from regard.explain.methods import DEFAULT_METHOD, LINEAR_METHODS, METHODS, RANKING_METHODS
+from regard.explain.methods import DEFAULT_METHOD, METHODS, methods_for
 from regard.explain.receipts import with_receipts
 from regard.models import MODELS
 from regard.models.han import HANConfig
@@ -19,7 +19,7 @@ SIGNED = [name for name in METHODS if name != "attention"]
 
 def small_lime(name):
     """The method, LIME with few samples."""
-    method = METHODS[name]
+    method = METHODS[name].explain
     return (lambda answers: method(answers, 60)) if name == "lime" else method
 
 
@@ -81,7 +81,7 @@ def test_company_changes_no_explanation(name):
 
 @pytest.mark.parametrize("name", METHODS)
 def test_a_batch_of_no_documents_has_no_explanations(name):
-    assert METHODS[name](asked(built(CONFIGS["han"]), ())) == []
+    assert METHODS[name].explain(asked(built(CONFIGS["han"]), ())) == []
 
 
 def test_a_training_model_is_refused():
@@ -95,12 +95,13 @@ def test_a_training_model_is_refused():
 @pytest.mark.parametrize("name", ["attention", "attention_gradient"])
 def test_a_model_without_attention_is_refused_kindly(name):
     with pytest.raises(ConfigError, match="another method"):
-        METHODS[name](asked(bag({"dull": 1.0})))
+        METHODS[name].explain(asked(bag({"dull": 1.0})))
 
 
 def test_the_tables_fit_together():
-    assert DEFAULT_METHOD in LINEAR_METHODS
-    assert set(LINEAR_METHODS) < set(RANKING_METHODS) < set(METHODS)
+    usual, without_kept = (methods_for(built(CONFIGS[name])) for name in ("han", "flow"))
+    assert DEFAULT_METHOD in without_kept
+    assert set(without_kept) < set(usual) < set(METHODS)
 
 
 def test_gradients_leave_the_model_as_it_was():
@@ -109,8 +110,8 @@ def test_gradients_leave_the_model_as_it_was():
     answers = asked(model)
     before = [parameter.clone() for parameter in model.parameters()]
     with torch.no_grad():
-        for name in RANKING_METHODS:
-            with_receipts(answers, METHODS[name](answers))
+        for name in methods_for(answers.model):
+            with_receipts(answers, METHODS[name].explain(answers))
     assert not model.training
     for parameter, old in zip(model.parameters(), before, strict=True):
         assert parameter.grad is None

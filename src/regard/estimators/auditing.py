@@ -25,13 +25,12 @@ from ..explain import (
 )
 from ..explain.attention import explain as by_attention
 from ..explain.batch_audit import BatchAudit
-from ..explain.methods import DEFAULT_METHOD, METHODS
+from ..explain.methods import DEFAULT_METHOD, METHODS, methods_for
 from ..explain.tally import Measured, Protocol, Tally
 from ..records.audit import Audit, MethodAudit
 from ..records.explanation import Decision
 from ..text.document import Document
 from .audit_warnings import warnings_of
-from .choosing import methods_for
 from .evidence import evidence_of, marked_share
 from .explaining import answers_about
 from .needles import needle_test

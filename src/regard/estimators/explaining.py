@@ -48,7 +48,7 @@ def explain(
         placed: dict[int, Explanation] = {}
         some = [document.text for document in chunk]
         for places, answers in answers_about(classifier, some, question):
-            explained = METHODS[name](answers)
+            explained = METHODS[name].explain(answers)
             if question.receipt:
                 explained = with_receipts(answers, explained)
             placed |= zip(places, explained, strict=True)

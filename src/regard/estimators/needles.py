@@ -113,7 +113,7 @@ def _explained(
     found: dict[int, tuple[Explanation, bool]] = {}
     for spots, answers in answers_about(classifier, [one.text for one in planted]):
         chosen = tuple((planted[spot].number,) for spot in spots)
-        explained = METHODS[method](replace(answers, chosen=chosen))
+        explained = METHODS[method].explain(replace(answers, chosen=chosen))
         for row, spot in enumerate(spots):
             number = planted[spot].number
             answered = bool(answers.decided(answers.probabilities[row : row + 1], number)[0])

@@ -37,9 +37,9 @@ class BatchAudit:
     ) -> None:
         self.answers, self._seed = answers, seed
         self._numbers = [chosen[0] for chosen in answers.chosen]
-        self.explained = {name: METHODS[name](answers) for name in methods}
+        self.explained = {name: METHODS[name].explain(answers) for name in methods}
         foreign = put_to(answers, shuffled)
-        self._foreign = {name: METHODS[name](foreign) for name in methods}
+        self._foreign = {name: METHODS[name].explain(foreign) for name in methods}
         self._inquiries = inquiries(answers, seed=seed)
         self._slopes = gradient_sizes(answers)
         self._attention = last_attention(answers)

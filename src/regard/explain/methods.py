@@ -1,9 +1,11 @@
-"""The methods of explanation, by name."""
+"""The methods of explanation, by name: all that the rest of the package knows of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
+from ..models.base import Hierarchical, Model
 from ..records.explanation import Explanation
 from . import (
     attention,
@@ -17,26 +19,77 @@ from . import (
 )
 from .answers import Answers
 
-__all__ = ["DEFAULT_METHOD", "LINEAR_METHODS", "METHODS", "RANKING_METHODS", "Method"]
+__all__ = ["DEFAULT_METHOD", "METHODS", "Method", "methods_for"]
 
-Method = Callable[[Answers], list[Explanation]]
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """One way to explain, and what must be known to choose it.
+
+    A method is ``usual`` if it ranks every word by why the model answers as it does: such methods
+    are audited, and the best of them is the default of a model. The others answer another question
+    or are there to compare with.
+    """
+
+    explain: Callable[[Answers], list[Explanation]]
+    title: str  # what it says, in a few words
+    readings: int  # how many readings of a text it takes, about
+    usual: bool = True
+    keeps: bool = False  # whether it takes so few only where sentence vectors can be kept
+
 
 METHODS: dict[str, Method] = {
-    "attention": attention.explain,
-    "attention_gradient": attention_gradient.explain,
-    "gradient_input": gradient_input.explain,
-    "integrated_gradients": integrated_gradients.explain,
-    "erasure": erasure.explain,
-    "counterfactual": counterfactual.explain,
-    "contrast": contrast.explain,
-    "lime": lime.explain,
+    "attention": Method(
+        attention.explain, "where the model looked: the weights of its attention", readings=1
+    ),
+    "attention_gradient": Method(
+        attention_gradient.explain,
+        "attention x gradient: what the answer would gain from more of each weight",
+        readings=8,
+    ),
+    "gradient_input": Method(
+        gradient_input.explain,
+        "gradient x input: how steeply the answer rises along each word's own vector",
+        readings=10,
+    ),
+    "integrated_gradients": Method(
+        integrated_gradients.explain,
+        "the gradient averaged on the way from nothing to the word; adds up to the answer",
+        readings=300,
+    ),
+    "erasure": Method(
+        erasure.explain,
+        "what is lost without each word and each sentence, by leaving it out",
+        readings=40,
+        keeps=True,
+    ),
+    "counterfactual": Method(
+        counterfactual.explain,
+        "a few sentences without which the answer is another",
+        readings=200,
+        usual=False,
+    ),
+    "contrast": Method(
+        contrast.explain,
+        "why this label rather than that: what the odds between two lose without each piece",
+        readings=40,
+        usual=False,
+    ),
+    "lime": Method(
+        lime.explain,
+        "LIME, a line fitted to a thousand samples of the words; slow, to compare with",
+        readings=1000,
+        usual=False,
+    ),
 }
-
-LINEAR_METHODS = ("attention", "attention_gradient", "gradient_input", "integrated_gradients")
-"""The methods that rank all words for one class at a cost that grows as the document does."""
-
-RANKING_METHODS = (*LINEAR_METHODS, "erasure")
-"""Those, and the one that costs as little only where sentence vectors can be kept."""
 
 DEFAULT_METHOD = "attention"
 """What stands for "default" until a model's methods were measured."""
+
+
+def methods_for(model: Model) -> tuple[str, ...]:
+    """The usual methods, without those that this model makes slow."""
+    kept = isinstance(model, Hierarchical) and model.isolated
+    return tuple(
+        name for name, method in METHODS.items() if method.usual and (kept or not method.keeps)
+    )
