@@ -1,10 +1,12 @@
 """Alignments made by hand, for tests of the views: no model, weights drawn from a seed."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 
-from regard.records.alignment import Alignment
+from regard.records.alignment import Alignment, AlignmentReceipt, WrittenReceipt
+from regard.records.receipt import Judgement
 
 HOSTILE = (
     "<script>window.hit = 1</script> <img src=x onerror='window.hit = 2'> "
@@ -18,6 +20,13 @@ DOGS = "Two dogs run through the snow."
 def spans(text):
     """Words and marks, each with its place."""
     return tuple(found.span() for found in re.finditer(r"\w+|[^\w\s]", text))
+
+
+def measured(alignment, verdict="faithful", *, without=0.1):
+    """The alignment with a receipt made by hand."""
+    written = tuple(WrittenReceipt(0.9, without, 0.7, 0.02) for _ in alignment.target_spans)
+    judged = Judgement("piece", verdict, 0.005, None, 0.6, 60, 199)
+    return replace(alignment, receipt=AlignmentReceipt(judged, written, 1, 0.4))
 
 
 def aligned(source, target, *, seed=0, score=-0.25, ended=True):

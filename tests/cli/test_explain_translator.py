@@ -88,3 +88,27 @@ def test_known_links_give_an_alignment_error_rate(shell, model, tmp_path):
     assert "has links of 1 pairs, but there are 2 pairs" in wrong
     missing = shell("evaluate", model, data, "--links", tmp_path / "gld.txt", "-q").error
     assert "did you mean" in missing
+
+
+def test_a_text_has_a_receipt_and_files_have_one_where_asked(shell, model, tmp_path):
+    assert "too short to tell" in shell("explain", model, "--text", TEXT, "--whole-words").out
+    assert "too short" not in shell("explain", model, "--text", TEXT, "--no-receipt").out
+    out = tmp_path / "looked.jsonl"
+    (tmp_path / "new.txt").write_text("a b c d\n")
+    for options, known in (((), False), (("--receipt",), True)):
+        assert shell("explain", model, tmp_path / "new.txt", "--out", out, *options).code == 0
+        assert (Alignment.from_json(out.read_text()).receipt is not None) is known
+
+
+def test_an_audit_of_a_translator_measures_its_looks(shell, model, tmp_path):
+    data, page = tmp_path / "new.csv", tmp_path / "audit.html"
+    data.write_text("text\n" + "\n".join(parrots(12, seed=2)[0]) + "\n")
+    ran = shell("audit", model, data, "--text-column", "text", "--limit", 8, "--out", page)
+    assert ran.code == 0, ran.err
+    assert "Measured on 8 documents of new.csv" in ran.out
+    assert "Lost without what was looked at" in ran.out and "random pieces" in ran.out
+    assert "Looks that matter" in page.read_text() and "Looking" in page.read_text()
+    found = json.loads(shell("audit", model, data, "--text-column", "text", "--json").out)
+    assert found["methods"]["attention"].keys() == {"looked_at_drop", "looked_at_better"}
+    refused = shell("audit", model, data, "--method", "erasure")
+    assert refused.code == 1 and "holds a translator" in refused.error

@@ -103,7 +103,6 @@ def test_a_translator_is_no_classifier(shell, model, folder):
     for command, told in {
         "predict": "use regard translate to translate texts",
         "look": "use regard explain to see where it looks",
-        "audit": "use regard explain to see where it looks",
         "diff": "use regard evaluate on both models to compare their scores",
     }.items():
         models = [model] * (2 if command == "diff" else 1)

@@ -27,6 +27,7 @@ from .options import (
 from .output import Delivery, Remarks
 from .progress import counted, say
 from .tasks import find_task
+from .tasks.task import TextsToAudit
 
 if TYPE_CHECKING:
     from ..estimators.classifier import DocumentClassifier
@@ -90,7 +91,24 @@ def audit(
     delivery = Delivery(out, json, quiet, (data, train_data), "report")
     if uniform is not None and train_data is not None:
         raise typer.BadParameter("give either --uniform or --train-data")
-    find_task(model, context)
+    task = find_task(model, context)
+    if task.audit is not None:
+        task.audit(
+            TextsToAudit(
+                model=model,
+                data=data,
+                out=out,
+                json=json,
+                text_column=text_column,
+                limit=limit,
+                seed=seed,
+                encoding=encoding,
+                on_bad_row=on_bad_row,
+                device=device,
+                quiet=quiet,
+            )
+        )
+        return
     for path in filter(None, (data, train_data)):
         existing(path)
     classifier = DocumentClassifier.load(model, device=device)

@@ -17,9 +17,10 @@ from ..data.columns import Columns
 from ..data.pairs import EncodedPairs, Pair, PairBatch, pair_texts, read_pairs
 from ..data.readers import read_documents, read_texts
 from ..errors import ConfigError, ModelError
-from ..explain.alignment_receipts import with_alignment_receipts
+from ..explain.alignment_receipts import audit_alignments, with_alignment_receipts
 from ..models.seq2seq import Seq2Seq, Seq2SeqConfig
 from ..records.alignment import Alignment
+from ..records.audit import Audit, MethodAudit
 from ..records.check import PairCheck
 from ..records.history import History
 from ..records.translation import Candidate, TranslationScores
@@ -242,6 +243,13 @@ class Translator(TextEstimator):
         self._require_fitted()
         units = (self.source_units_, self.target_units_)
         return with_alignment_receipts(self.model_, units, alignments, seed=self.training.seed)
+
+    def audit(self, sources: Iterable[str], *, seed: int = 0) -> Audit:
+        """Measure over many texts whether what was written rests on what was looked at."""
+        found = self.explain(sources, receipt=True)
+        ranking = MethodAudit("attention", audit_alignments(found, seed))
+        name = self.settings_.network.name
+        return Audit(len(found), ranking.method, (ranking,), model=name, seed=seed)
 
     def score(self, sources: Iterable[str], targets: Iterable[str]) -> float:
         """Return BLEU, 0 to 100, of what is written freely, against one reference each."""

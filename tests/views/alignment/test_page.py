@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from aligned import ARABIC, DOGS, HOSTILE, KOREAN, aligned
+from aligned import ARABIC, DOGS, HOSTILE, KOREAN, aligned, measured
 from pages import Page
 from regard.records.alignment import Alignment
 from regard.views.alignment.page import fragment, notebook, render
@@ -126,3 +126,34 @@ def test_a_matrix_of_two_hundred_pieces_stays_small():
     words = " ".join(f"w{number}" for number in range(200))
     made = Alignment(words, words, *([aligned(words, "x").source_spans] * 2), np.eye(200))
     assert len(render([[made]])) < 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("verdict", "concluded"),
+    [
+        ("faithful", "You may take what each piece looked at"),
+        ("weak", "for a part of what it was written from"),
+        ("no better than chance", "Do not take what each piece looked at"),
+        ("too short to tell", "too short to tell whether what was looked at matters"),
+        ("not measured", "Nothing was measured"),
+    ],
+)
+def test_a_receipt_says_whether_what_was_looked_at_matters(verdict, concluded):
+    made = measured(aligned(DOGS, "Zwei Hunde."), verdict)
+    html, text = fragment([made]), made.to_text(300)
+    for drawn in (html, text):
+        assert concluded in drawn
+        assert f"{verdict.capitalize()}: without what it looked at most" in drawn
+        assert "loses 80.0 percentage points of its probability in the mean" in drawn
+        assert "without a random piece of the source 20.0; 3 of 3 written pieces" in drawn
+    assert html.count('<td class="rg-lost"') == 3 and ">80 (20)</td>" in html
+    assert "lost without it (random)" in html and text.count("lost 80 (20)") == 3
+    assert "90.0 %, without what it looked at 10.0 %, without random pieces 70.0 %; p 0.02" in html
+
+
+def test_without_a_receipt_nothing_is_claimed():
+    made = aligned(DOGS, "Zwei Hunde.")
+    assert "rg-lost" not in fragment([made]) and "rg-receipt" not in fragment([made])
+    assert "lost" not in made.to_text(300)
+    odd = measured(made, without=0.95)
+    assert ">−5 (20)</td>" in fragment([odd]), "a piece may be likelier without what it looked at"

@@ -49,10 +49,11 @@ def foreign_options(task: Task, context: typer.Context) -> dict[str, Task]:
         f"--{option.replace('_', '-')}": other
         for other in TASKS.values()
         for option in other.options.get(context.info_name or "", ())
-        if other is not task and context.params[option] != _usual(context, option)
+        if other is not task and _is_given(context, option)
     }
 
 
-def _usual(context: typer.Context, option: str) -> object:
-    """What an option is when it is not given."""
-    return next(known.default for known in context.command.params if known.name == option)
+def _is_given(context: typer.Context, option: str) -> bool:
+    """Whether an option is other than usual; one that may be given again is an empty list then."""
+    usual = next(known.default for known in context.command.params if known.name == option)
+    return (context.params[option] or None) != (usual or None)

@@ -303,7 +303,16 @@ CLASSIFY = Task(
     options={
         "train": ("labels_separator", "test", "group_column", "time_column", "vectors"),
         "evaluate": ("text_column", "label_column", "labels_separator"),
-        "explain": ("method", "label", "against", "receipt"),
+        "explain": ("method", "label", "against"),
+        "audit": (
+            "evidence_column",
+            "models",
+            "uniform",
+            "train_data",
+            "method",
+            "label_column",
+            "labels_separator",
+        ),
     },
     instead={"translate": "use regard predict to label texts"},
     train=_train,

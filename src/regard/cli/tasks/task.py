@@ -8,7 +8,14 @@ from pathlib import Path
 
 from ..inputs import TextsToExplain
 
-__all__ = ["ModelToEvaluate", "Task", "TextsToShow", "TrainingToDo", "describe_saved"]
+__all__ = [
+    "ModelToEvaluate",
+    "Task",
+    "TextsToAudit",
+    "TextsToShow",
+    "TrainingToDo",
+    "describe_saved",
+]
 
 
 @dataclass(frozen=True)
@@ -77,6 +84,23 @@ class TextsToShow:
 
 
 @dataclass(frozen=True)
+class TextsToAudit:
+    """What ``regard audit`` was asked of a task that has an audit of its own."""
+
+    model: Path
+    data: str
+    out: Path | None
+    json: bool
+    text_column: str | None
+    limit: int
+    seed: int
+    encoding: str | None
+    on_bad_row: str
+    device: str
+    quiet: bool
+
+
+@dataclass(frozen=True)
 class Task:
     """What the models of one task are, and what the commands do with them."""
 
@@ -87,6 +111,7 @@ class Task:
     evaluate: Callable[[ModelToEvaluate], None]
     explain: Callable[[TextsToShow], None]
     describe: Callable[[Path], dict[str, object]]  # what regard info tells
+    audit: Callable[[TextsToAudit], None] | None = None  # None: as documents with labels are
 
 
 def describe_saved(

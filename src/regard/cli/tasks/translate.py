@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...errors import DataError
-from ..inputs import existing, open_documents, pair_columns
+from ..inputs import existing, open_documents, pair_columns, source_columns
 from ..output import Delivery, Drawn, Remarks, say
 from ..progress import counted
 from ..settings import translator_from
@@ -19,7 +19,7 @@ from ..training import (
     watching,
     work_folder,
 )
-from .task import ModelToEvaluate, Task, TextsToShow, TrainingToDo, describe_saved
+from .task import ModelToEvaluate, Task, TextsToAudit, TextsToShow, TrainingToDo, describe_saved
 
 if TYPE_CHECKING:
     from ...data.pairs import Pair
@@ -223,6 +223,8 @@ def _explain(asked: TextsToShow) -> None:
     found = translator.explain_candidates(texts, asked.n_best)
     if asked.whole_words:
         found = [[one.by_words() for one in candidates] for candidates in found]
+    if asked.texts.text is not None if asked.receipt is None else asked.receipt:
+        found = [translator.with_receipts(candidates) for candidates in found]
     every = [one for candidates in found for one in candidates]
     Drawn(
         every,
@@ -245,6 +247,27 @@ def _lines(found: Sequence[Sequence[Alignment]], terminal: Terminal) -> list[str
     return [render(candidates, terminal) for candidates in found]
 
 
+def _audit(asked: TextsToAudit) -> None:
+    """Translate some texts, and measure whether what is written rests on what was looked at."""
+    from ...estimators.auditing import sampled
+    from ...estimators.translator import Translator
+    from ...views.audit import render, summary
+
+    delivery = Delivery(asked.out, asked.json, asked.quiet, (asked.data,), "report")
+    existing(asked.data)
+    translator = Translator.load(asked.model, device=asked.device)
+    remarks = Remarks(quiet=asked.quiet)
+    columns = source_columns(
+        translator.facts_, source=asked.text_column, encoding=asked.encoding, tell=remarks.add
+    )
+    reader = open_documents(asked.data, columns, asked.on_bad_row, tell=remarks.add)
+    drawn = sampled(counted(reader, "read", quiet=asked.quiet), asked.limit, asked.seed)
+    say("translating and measuring", quiet=asked.quiet)
+    found = translator.audit([one.text for one in drawn], seed=asked.seed)
+    remarks.say()
+    delivery.give(replace(found, data=Path(asked.data).name), page=render, lines=summary)
+
+
 def _describe(folder: Path) -> dict[str, object]:
     from ...estimators.saved import SavedTranslator
 
@@ -264,11 +287,11 @@ TRANSLATE = Task(
     instead={
         "predict": "use regard translate to translate texts",
         "look": _LOOK,
-        "audit": _LOOK,
         "diff": "use regard evaluate on both models to compare their scores",
     },
     train=_train,
     evaluate=_evaluate,
     explain=_explain,
     describe=_describe,
+    audit=_audit,
 )

@@ -15,7 +15,7 @@ from ..drawing.scale import LEGEND_LEVELS
 from ..drawing.words import plural, two_digits
 from ..drawing.wrapping import is_right_to_left
 from ..explanation.page import styles as explanation_styles
-from .words import SCALE, names, remark, score, stretches, told
+from .words import SCALE, judged, lost, lost_in_words, names, remark, score, stretches, told
 
 __all__ = ["fragment", "legend", "matrix", "notebook", "render", "scripts", "styles"]
 
@@ -111,8 +111,18 @@ def _candidate(alignment: Alignment, rank: int) -> str:
         f'<p class="rg-caption">Written{chosen_by}</p>{_sentence(alignment, "to")}'
         f'<p class="rg-said" aria-live="polite">{escaped(told(alignment))}</p>'
         + (f'<p class="rg-notes">{escaped(notes)}</p>' if notes else "")
-        + f"{matrix(alignment)}</section>"
+        + f"{matrix(alignment)}{_receipt(alignment)}</section>"
     )
+
+
+def _receipt(alignment: Alignment) -> str:
+    """Whether what was looked at matters."""
+    said = judged(alignment)
+    if not said:
+        return ""
+    first, *rest = (escaped(line) for line in said)
+    told = "".join(f"<p>{line}</p>" for line in rest)
+    return f'<section class="rg-receipt"><p class="rg-verdict">{first}</p>{told}</section>'
 
 
 def _sentence(alignment: Alignment, side: str) -> str:
@@ -151,7 +161,8 @@ def matrix(alignment: Alignment) -> str:
         '<div class="rg-scroll" role="region" aria-label="Weights" tabindex="0">'
         f'<table class="rg-matrix" dir="{direction}"><thead><tr><td></td>{heads}'
         '<th scope="col" class="rg-count" title="the exponential of the entropy of the row">'
-        f"pieces that counted</th></tr></thead><tbody>{_rows(alignment)}</tbody></table></div>"
+        f"pieces that counted</th>{_lost_head(alignment)}</tr></thead>"
+        f"<tbody>{_rows(alignment)}</tbody></table></div>"
     )
 
 
@@ -168,16 +179,34 @@ def legend() -> str:
     )
 
 
+def _lost_head(alignment: Alignment) -> str:
+    if alignment.receipt is None or not alignment.receipt.written:
+        return ""
+    meant = "percentage points that its probability loses, and in brackets without random pieces"
+    return f'<th scope="col" class="rg-count" title="{meant}">lost without it (random)</th>'
+
+
+def _lost_cells(alignment: Alignment) -> list[str]:
+    """What each row loses without what it looked at; nothing where it was not measured."""
+    written = alignment.receipt.written if alignment.receipt else ()
+    found = [
+        f'<td class="rg-lost" title="{escaped(lost_in_words(one))}">{escaped(lost(one))}</td>'
+        for one in written
+    ]
+    return found or [""] * len(alignment.weights)
+
+
 def _rows(alignment: Alignment) -> str:
     counts, columns = alignment.effective_counts, alignment.weights.shape[1]
     return "".join(
         f'<tr><th scope="row" title="{escaped(name)}"><bdi>{escaped(name)}</bdi></th>'
         f"{''.join(map(_cell, row))}"
-        f'<td class="rg-count" style="--v:{count / columns:.3f}">{count:.1f}</td></tr>'
-        for name, row, count in zip(
+        f'<td class="rg-count" style="--v:{count / columns:.3f}">{count:.1f}</td>{lost_cell}</tr>'
+        for name, row, count, lost_cell in zip(
             names(alignment.target_pieces),
             alignment.weights.tolist(),
             counts.tolist(),
+            _lost_cells(alignment),
             strict=True,
         )
     )

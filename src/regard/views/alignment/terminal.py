@@ -11,7 +11,7 @@ from ..drawing.colours import LEVELS
 from ..drawing.terminal import Terminal, printable
 from ..drawing.words import two_digits
 from ..drawing.wrapping import Styled, broken, letters
-from .words import SCALE, heaviest, names, remark, score, told
+from .words import SCALE, heaviest, judged, lost, names, remark, score, told
 
 __all__ = ["Terminal", "render"]
 
@@ -36,7 +36,15 @@ def render(candidates: Sequence[Alignment], terminal: Terminal) -> str:
         said = f"{ranked}{told(alignment)} {remark(alignment)}".strip()
         lines += _wrapped(_line(said), terminal, terminal.dim)
         lines += _matrix(alignment, terminal)
+        for place, said in enumerate(judged(alignment)):
+            lines += [""] * (place == 0)
+            lines += _wrapped(said, terminal, str if place else terminal.bold)
     behind = "Behind each row: how many pieces counted, and the heaviest."
+    if any(one.receipt is not None and one.receipt.written for one in candidates):
+        behind += (
+            " Then what its probability loses without what it looked at, in percentage points, "
+            "and in brackets without random pieces."
+        )
     return "\n".join([*lines, "", _legend(terminal), *_wrapped(behind, terminal, terminal.dim)])
 
 
@@ -68,7 +76,14 @@ def _tails(alignment: Alignment, heads: Sequence[str]) -> list[str]:
     for weights, count in zip(alignment.weights, alignment.effective_counts, strict=True):
         best = [f" {heads[n]} {two_digits(float(weights[n]))}" for n in heaviest(weights, 1)]
         found.append(f"{count:5.1f}{''.join(best)}")
-    return found
+    written = alignment.receipt.written if alignment.receipt else ()
+    if not written:
+        return found
+    width = max(map(cell_len, found))
+    return [
+        f"{tail}{' ' * (width - cell_len(tail))}  lost {lost(one)}"
+        for tail, one in zip(found, written, strict=True)
+    ]
 
 
 def _heads(shown: Sequence[str], indent: int) -> list[str]:

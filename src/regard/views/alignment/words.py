@@ -8,16 +8,36 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...records.alignment import Alignment
+from ...records.alignment import Alignment, WrittenReceipt
+from ...records.receipt import CHANCE, FAITHFUL, NOT_MEASURED, TOO_SHORT, WEAK
 from ...records.weights import Span
 from ..drawing.scale import Scale
-from ..drawing.words import plural
+from ..drawing.words import percent, plural
 
-__all__ = ["SCALE", "Stretch", "heaviest", "names", "remark", "score", "stretches", "told"]
+__all__ = [
+    "SCALE",
+    "Stretch",
+    "heaviest",
+    "judged",
+    "lost",
+    "lost_in_words",
+    "names",
+    "remark",
+    "score",
+    "stretches",
+    "told",
+]
 
 SCALE = Scale(0.01, 1.0)
 """How strongly a weight is drawn: the same in every matrix, so that matrices can be compared."""
 
+_CONCLUSIONS = {
+    FAITHFUL: "You may take what each piece looked at for what it was written from.",
+    WEAK: "Take what each piece looked at for a part of what it was written from, not for all.",
+    CHANCE: "Do not take what each piece looked at for what it was written from.",
+    TOO_SHORT: "Source and translation are too short to tell whether what was looked at matters.",
+    NOT_MEASURED: "Nothing was measured: whether what was looked at matters is not known.",
+}
 _SPACE = "␣"  # a piece that stands for white space alone
 
 
@@ -67,6 +87,50 @@ def told(alignment: Alignment) -> str:
         return "There was nothing to look at."
     mean = float(alignment.effective_counts.mean())
     return f"A piece looked at {mean:.1f} of {plural(sources, 'piece')} of the source, in the mean."
+
+
+def judged(alignment: Alignment) -> list[str]:
+    """Say whether what was looked at matters; nothing where that was not measured.
+
+    The first sentence says what a reader may conclude.
+    """
+    receipt = alignment.receipt
+    if receipt is None:
+        return []
+    said = [_CONCLUSIONS.get(receipt.verdict, receipt.verdict)]
+    if receipt.written:
+        looked, others = "what it looked at most", "a random piece of the source"
+        if receipt.taken > 1:
+            looked, others = (
+                f"the {receipt.taken} pieces it looked at most",
+                (f"{receipt.taken} random pieces of the source"),
+            )
+        said.append(
+            f"{receipt.verdict.capitalize()}: without {looked}, a written piece loses "
+            f"{_points(receipt.mean_drop)} percentage points of its probability in the mean, "
+            f"without {others} {_points(receipt.mean_random_drop)}; "
+            f"{receipt.better_count:,} of {plural(len(receipt.written), 'written piece')} lose "
+            f"more than that. Chance alone does as well with probability "
+            f"{receipt.judgement.p_value:.3g}."
+        )
+    return said
+
+
+def lost(receipt: WrittenReceipt) -> str:
+    """Write what one piece loses, and beside it what it loses without random pieces."""
+    return f"{_points(receipt.drop, 0)} ({_points(receipt.random_drop, 0)})"
+
+
+def lost_in_words(receipt: WrittenReceipt) -> str:
+    """Say what becomes of the probability of one written piece."""
+    return (
+        f"{percent(receipt.probability)}, without what it looked at {percent(receipt.without)}, "
+        f"without random pieces {percent(receipt.random)}; p {receipt.p_value:.2g}"
+    )
+
+
+def _points(share: float, digits: int = 1) -> str:
+    return f"{100 * share + 0.0:.{digits}f}".replace("-", "−")
 
 
 def score(alignment: Alignment) -> str:

@@ -42,6 +42,10 @@ _MEASURES = (
      "How far the order of the words agrees with leaving out one at a time."),
     _Measure("flip_fraction", "Units until a flip",
      "Share of the units that must go, heaviest first, until the answer is another."),
+    _Measure("looked_at_drop", "Lost without the look",
+     "Probability that a written word loses without the source words it looked at most."),
+    _Measure("looked_at_better", "Looks that matter",
+     "Share of written words that lose more without what they looked at than without others."),
     _Measure("auprc", "Evidence (AUPRC)",
      "How well the heavy words match what people marked."),
 )  # fmt: skip

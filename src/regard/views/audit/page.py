@@ -56,6 +56,9 @@ _FAMILIES = (
         "normalised_comprehensiveness", "normalised_sufficiency", "comprehensiveness_ferret",
         "sufficiency_ferret", "flip_fraction",
     )),
+    _Family("Looking", "does what was written rest on what was looked at?", (
+        "looked_at_drop", "looked_at_better",
+    )),
     _Family("Agreement", "do other ways of looking find the same?", (
         "tau_loo", "tau_gradient", "tau_shuffled_weights",
     )),

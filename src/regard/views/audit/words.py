@@ -32,6 +32,8 @@ NAMES = {
     "stability_overlap": "Shared top sentences between seeds",
     "probe_attention": "Probe led by attention",
     "probe_adversarial": "Probe led by the adversary",
+    "looked_at_drop": "Lost without what was looked at",
+    "looked_at_better": "Looks that matter more than random",
     "needle_recall": "Planted sentences found",
     "needle_recall_2": "The same, planted twice",
     "needle_recall_4": "The same, planted four times",
@@ -43,7 +45,10 @@ def headline(audit: Audit) -> list[str]:
     method = method_in_words(audit.default_method)
     ranking = audit.ranking(audit.default_method)
     lost = None if ranking is None else ranking.metric("comprehensiveness")
-    if lost is None:
+    looked = None if ranking is None else ranking.metric("looked_at_drop")
+    if looked is not None:
+        said = _looked(looked)
+    elif lost is None:
         said = [f"The default explanation of this model is {method}."]
     else:
         verdict = _verdict(lost)
@@ -114,6 +119,22 @@ def _lost(lost: Metric) -> str:
         f"{_points(lost.value)} percentage points of its probability (comprehensiveness; 95 % "
         f"interval {low} to {high}), without as many random words {_points(lost.baseline)}."
     )
+
+
+def _looked(lost: Metric) -> list[str]:
+    """What the audit of a translator comes down to."""
+    verdict = "Where this translator looks is not told apart from chance by these texts."
+    if lost.beats_baseline:
+        verdict = "This translator looks at words that its translations rest on."
+    elif lost.interval.high < lost.baseline:
+        verdict = "This translator looks at words that matter less than random ones."
+    low, high = _points(lost.interval.low), _points(lost.interval.high)
+    return [
+        verdict,
+        "Without the source words it looked at most a written word loses "
+        f"{_points(lost.value)} percentage points of its probability (95 % interval {low} to "
+        f"{high}), without as many random words {_points(lost.baseline)}.",
+    ]
 
 
 def _points(share: float) -> str:

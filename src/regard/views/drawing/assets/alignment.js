@@ -7,7 +7,7 @@
     if (!table) return;
     const rows = [...table.tBodies[0].rows];
     const heads = {
-      from: [...table.tHead.rows[0].cells].slice(1, -1),
+      from: [...table.tHead.rows[0].cells].filter((at) => !at.matches("td, .rg-count")),
       to: rows.map((row) => row.cells[0]),
     };
     const texts = { from: part.querySelector(".rg-from"), to: part.querySelector(".rg-to") };
