@@ -15,6 +15,7 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import nn
 
+from full_disk import full_disk
 from regard import Document, DocumentClassifier, ModelError, RegardError
 from regard.estimators.folder import seal
 from regard.estimators.saved import Saved
@@ -410,3 +411,12 @@ def test_a_folder_of_an_earlier_version_still_loads_and_answers_alike(name):
     if "labels" in expected:
         assert again.predict(expected["texts"]).tolist() == expected["labels"]
         assert again.seen_.tolist() == expected["seen"]
+
+
+@pytest.mark.parametrize("size", [50, 400, 3000])
+def test_a_full_disk_is_told_by_the_name_of_the_folder(fitted, tmp_path, size):
+    folder = tmp_path / "model"
+    with full_disk(size), pytest.raises((OSError, ModelError)) as failed:
+        fitted.save(folder)
+    named = getattr(failed.value, "filename", None) or str(failed.value)
+    assert str(folder) in named and not list(tmp_path.iterdir())

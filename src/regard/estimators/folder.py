@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
 import torch
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
@@ -31,6 +31,7 @@ from torch.overrides import TorchFunctionMode
 from .. import __version__
 from ..config import Plain, from_dict
 from ..errors import ConfigError, DataError, ModelError, RegardError
+from ..files import naming
 from ..records.encoding import Json
 from ..records.history import History
 from .card import card
@@ -90,7 +91,11 @@ def write_folder(
         if folder.exists():
             _keep_others(folder, fresh)
 
-    replace_folder(folder, write)
+    try:
+        with naming(folder):  # what is full is the disk of this folder, whichever file it was
+            replace_folder(folder, write)
+    except SafetensorError as problem:
+        raise ModelError(f"{folder} cannot be written ({_in_short(problem)})") from problem
 
 
 def write_weights(weights: Mapping[str, Tensor]) -> Callable[[Path], None]:
