@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from aligned import KOREAN
 from parrots import new_translator, parrots
 from regard.records.alignment import Alignment
+from support.aligned import KOREAN
 
 TEXT = "a b c"
 

@@ -6,7 +6,7 @@ from contextlib import redirect_stderr
 import pytest
 
 from regard.cli.progress import counted, say
-from screens import Screen
+from support.screens import Screen
 
 
 @pytest.fixture(autouse=True)

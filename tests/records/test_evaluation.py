@@ -2,8 +2,8 @@ import json
 
 import pytest
 
-from evaluations import complete, evaluated
 from regard.records.evaluation import Evaluation
+from support.evaluations import complete, evaluated
 
 NAMES = [f"class {number}" for number in range(20)]
 

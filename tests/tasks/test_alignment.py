@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aligned import aligned
 from regard.data.formats.links import parse_links
 from regard.errors import ConfigError, DataError
 from regard.records.alignment import Alignment
 from regard.records.links import GoldLinks
 from regard.tasks.alignment import links_of, mean_effective_count, score_links
+from support.aligned import aligned
 
 # "un-break able" in three pieces, "ganz unzerbrechlich" in three.
 PIECES = Alignment(

@@ -2,13 +2,13 @@ import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, f1_score
 
-from evaluations import predictions
 from regard.tasks.bootstrap import (
     Outcomes,
     percentiles,
     proportion_interval,
     resampled_scores,
 )
+from support.evaluations import predictions
 
 
 def outcomes(several, count=120, classes=5):

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from evaluations import predictions
 from regard.tasks.calibration import calibration, fit_temperature, log_loss, reliability
 from regard.tasks.predictions import Predictions
+from support.evaluations import predictions
 
 
 def plain_error(confidences, right, bin_count=15):

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from evaluations import evaluated, predictions
 from regard.errors import DataError
 from regard.tasks.metrics import evaluate, length_effect, worst_mistakes
 from regard.tasks.predictions import BaselineAnswers, Predictions
+from support.evaluations import evaluated, predictions
 
 NAMES = tuple(f"class {number}" for number in range(7))
 

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from evaluations import predictions
 from regard.errors import DataError
 from regard.tasks.predictions import Predictions
+from support.evaluations import predictions
 
 
 def test_probabilities_are_those_of_softmax_and_sigmoid():

@@ -12,7 +12,7 @@ from regard.records.history import Epoch
 from regard.training.observers import Stage
 from regard.training.progress import TrainingProgress
 from reviews import reviews, tiny
-from screens import Screen
+from support.screens import Screen
 
 SCORES = {"loss": 0.4, "accuracy": 0.75, "macro_f1": 0.7}
 EPOCH = Epoch(3, 0.51239, 1e-3, 500, 2.0, SCORES)

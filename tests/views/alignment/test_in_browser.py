@@ -2,9 +2,9 @@
 
 import pytest
 
-from aligned import ARABIC, DOGS, HOSTILE, KOREAN, aligned
 from regard.records.alignment import Alignment
 from regard.views.alignment.page import notebook, render
+from support.aligned import ARABIC, DOGS, HOSTILE, KOREAN, aligned
 
 HOUSE = Alignment(
     "ein kleines Haus",

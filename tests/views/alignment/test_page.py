@@ -5,12 +5,12 @@ import re
 import numpy as np
 import pytest
 
-from aligned import ARABIC, DOGS, HOSTILE, KOREAN, aligned, measured
-from pages import Page
 from regard.records.alignment import Alignment
 from regard.views.alignment.page import fragment, notebook, render
 from regard.views.alignment.words import names, stretches, told
 from regard.views.drawing.colours import DARK, LEVELS, LIGHT, contrast
+from support.aligned import ARABIC, DOGS, HOSTILE, KOREAN, aligned, measured
+from support.pages import Page
 
 SHARP = Alignment(
     "ein Haus", "a house", ((0, 3), (4, 8)), ((0, 1), (2, 7)), [[0.97, 0.03], [0.25, 0.75]]

@@ -11,12 +11,12 @@ pytest.importorskip("matplotlib", reason="pictures need the extra plots")
 
 from PIL import Image
 
-from aligned import ARABIC, DOGS, HOSTILE, KOREAN, aligned
 from regard.errors import ConfigError
 from regard.records.alignment import Alignment
 from regard.views.alignment.picture import render
 from regard.views.drawing.colours import LIGHT
 from regard.views.drawing.pictures import Type
+from support.aligned import ARABIC, DOGS, HOSTILE, KOREAN, aligned
 
 
 def amount(alignment, colour):

@@ -5,9 +5,9 @@ import re
 import pytest
 from rich.cells import cell_len
 
-from aligned import ARABIC, DOGS, HOSTILE, KOREAN, aligned
 from regard.records.alignment import Alignment
 from regard.views.alignment.terminal import Terminal, render
+from support.aligned import ARABIC, DOGS, HOSTILE, KOREAN, aligned
 
 SHARP = Alignment(
     "ein Haus", "a house", ((0, 3), (4, 8)), ((0, 1), (2, 7)), [[0.97, 0.03], [0.25, 0.75]]

@@ -2,10 +2,10 @@ import re
 
 import pytest
 
-from pages import Page
 from regard.records.audit import Audit, MethodAudit, Metric
 from regard.records.evaluation import Interval
 from regard.views.audit.charts import overview
+from support.pages import Page
 
 MAIN = ("comprehensiveness", "sufficiency", "tau_loo", "flip_fraction", "auprc")
 

@@ -3,13 +3,13 @@ from dataclasses import replace
 
 import pytest
 
-from pages import Page
 from regard.records.audit import Audit, FlipTable, MethodAudit, Metric, NeedleCell, NeedleMap
 from regard.records.evaluation import Interval
 from regard.views.audit.charts import needle_map
 from regard.views.audit.page import attention_tables, method_tables, render
 from regard.views.audit.terminal import summary
 from regard.views.audit.words import NAMES, flips_compared, headline, warned
+from support.pages import Page
 
 NASTY = "<script>alert(1)</script>\"'>&amp;"
 ABOUT_MODEL = ("adversarial_jsd", "needle_recall")

@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-from looks import differing
-from pages import Page
 from regard.records.difference import Difference
 from regard.views.difference.page import render
 from regard.views.difference.terminal import summary
 from regard.views.explanation.page import render_beside
+from support.looks import differing
+from support.pages import Page
 
 TEXT = "It was good. The end."
 NASTY = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>&amp;\x00"

@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-from pages import Page
 from regard.views.drawing.charts import (
     Axis,
     Frame,
@@ -15,6 +14,7 @@ from regard.views.drawing.charts import (
     draw_intervals,
     draw_lines,
 )
+from support.pages import Page
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@ import hashlib
 
 import pytest
 
-from pages import Page
 from regard.views.drawing.page import escaped, page
+from support.pages import Page
 
 NASTY = "<script>alert('1')</script> & \"quoted\" \x00 \ud800 🙂"
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from evaluations import complete, evaluated
 from regard.views.evaluation.page import render
+from support.evaluations import complete, evaluated
 
 
 @pytest.fixture(scope="module")

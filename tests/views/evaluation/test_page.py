@@ -3,9 +3,9 @@ from dataclasses import replace
 
 import pytest
 
-from evaluations import complete, evaluated, explained
-from pages import Page
 from regard.views.evaluation.page import class_table, render
+from support.evaluations import complete, evaluated, explained
+from support.pages import Page
 
 NASTY = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>&amp;\x00\ud800"
 MANY = tuple(f"class {number}" for number in range(52))

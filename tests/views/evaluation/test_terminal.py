@@ -1,8 +1,8 @@
 import pytest
 from rich.cells import cell_len
 
-from evaluations import complete, evaluated
 from regard.views.evaluation.terminal import summary
+from support.evaluations import complete, evaluated
 
 
 @pytest.mark.parametrize("several", [False, True])

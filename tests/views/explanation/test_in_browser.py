@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from looks import differing, looked
 from regard.views.difference.page import render as render_difference
 from regard.views.explanation.page import render
 from regard.views.look.page import render as render_look
+from support.looks import differing, looked
 
 REVIEW = "I sat there. It was brilliant, Zorblax!\n\nThe end dragged."
 HOSTILE = (

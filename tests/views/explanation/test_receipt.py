@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from pages import Page
 from regard.records.explanation import Change
 from regard.records.receipt import Curve, Judgement, Measure, Receipt
 from regard.records.weights import Weights
@@ -12,6 +11,7 @@ from regard.views.explanation.page import fragment, render
 from regard.views.explanation.receipt import conclusion, panel, spoken, verdicts
 from regard.views.explanation.terminal import Terminal
 from regard.views.explanation.terminal import render as printed
+from support.pages import Page
 
 BINS = (0.01, 0.05, 0.1, 0.2, 0.5)
 REVIEW = "I sat there. It was brilliant, Zorblax!\n\nThe end dragged."

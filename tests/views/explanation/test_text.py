@@ -6,11 +6,11 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pages import Page
 from regard.records.explanation import Decision
 from regard.records.weights import Weights
 from regard.views.explanation.page import fragment, render
 from regard.views.explanation.text import LONG, _runs, deciding, opposing
+from support.pages import Page
 
 LONG_TEXT = " ".join(f"This is sentence {n} of a report." for n in range(200))
 

@@ -3,11 +3,11 @@
 import re
 from dataclasses import replace
 
-from looks import looked
-from pages import Page
 from regard.records.look import Look
 from regard.views.look.page import render
 from regard.views.look.terminal import summary
+from support.looks import looked
+from support.pages import Page
 
 TEXT = "It was good. The end."
 NASTY = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>&amp;\x00\ud800"

@@ -1,0 +1,1 @@
+"""What tests of several parts share: records made by hand, and readers of what was written."""
