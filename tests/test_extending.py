@@ -12,9 +12,17 @@ from typing import ClassVar
 import pytest
 import torch
 from torch import nn
+from typer.testing import CliRunner
 
 from contracts import test_models, test_poolings, test_scores
 from random_ids import small
+from regard.cli.main import app
+from regard.data.columns import Columns, Row
+from regard.data.formats.rows import RowEncoder
+from regard.data.formats.table import FORMATS, Format
+from regard.data.readers import read_documents
+from regard.data.writers import RowWriter
+from regard.errors import DataError
 from regard.models import MODELS
 from regard.models.base import Attention, Model, Output, check_imposed
 from regard.models.words import WordEmbedding
@@ -102,6 +110,48 @@ def test_a_pooling(monkeypatch):
     assert "| `first` | The first item of each row, a newcomer's pooling. |" in page("models.md")
     fitted = tiny(network__pooling="first", training__epochs=1).fit(*reviews(40))
     assert isinstance(fitted.model_.sentences.pooling, FirstPooling)
+
+
+class ParagraphEncoder(RowEncoder):
+    """A paragraph for each row, its cells one a line."""
+
+    def encode(self, rows, first):
+        return "".join("\n".join(map(str, row.values())) + "\n\n" for row in rows).encode()
+
+
+def paragraph_rows(lines, columns):
+    """Walk through paragraphs, each a text."""
+    whole = "".join(line for line, _ in lines)
+    for number, text in enumerate(whole.strip().split("\n\n"), 1):
+        yield Row(number, {columns.text: text})
+
+
+PARAGRAPHS = Format(
+    title="texts with blank lines between them, a newcomer's format",
+    suffixes=(".par",),
+    read_lines=paragraph_rows,
+    write=lambda dialect: ParagraphEncoder(),
+)
+
+
+def test_a_file_format(monkeypatch, fitted, tmp_path):
+    monkeypatch.setitem(FORMATS, "paragraphs", PARAGRAPHS)
+    new, answers = tmp_path / "new.par", tmp_path / "answers.par"
+    new.write_text("Great food.\nI liked it.\n\nAwful service.\n")
+    texts = [document.text for document in read_documents(new, Columns(label=None))]
+    assert texts == ["Great food.\nI liked it.", "Awful service."]
+    fitted.save(tmp_path / "model")
+    asked = ["predict", str(tmp_path / "model"), str(new), "--out", str(answers), "-q"]
+    ran = CliRunner().invoke(app, asked)
+    assert ran.exit_code == 0, ran.output
+    told = [part.split("\n") for part in answers.read_text().split("\n\n")[:2]]
+    assert [lines[-3] for lines in told] == [str(label) for label in fitted.predict(texts)]
+    assert "\n  .par " in CliRunner().invoke(app, ["predict", "--help"]).output
+    assert f"| `.par` | {PARAGRAPHS.title} |" in page("data.md")
+    with pytest.raises(DataError, match=r"known are \.csv, .*, \.par, and folders"):
+        read_documents(tmp_path / "new.doc")
+    with pytest.raises(DataError, match=r"cannot be written; .*\.par"):
+        RowWriter("answers.pra")
 
 
 def test_a_document_model(monkeypatch):

@@ -192,7 +192,7 @@ def _unlabelled():
 
 def test_errors_are_one_line(shell, project, tmp_path):
     assert (
-        "a.doc cannot be written; its name must end in .jsonl or "
+        "a.doc cannot be written; its name must end in .csv or "
         in shell("predict", project.model, project.new, "--out", "a.doc").error
     )
     assert "did you mean" in shell("predict", project.model, project.folder / "new.json").error

@@ -5,7 +5,7 @@ import datetime
 import numpy as np
 import pytest
 
-from regard.data.cells import RowError, time_number, to_label
+from regard.data.columns import RowError, time_number, to_label
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from .experiment import experiment
 from .explain import explain
 from .info import info
 from .look import look
+from .options import Command
 from .output import say, show
 from .predict import predict
 from .train import train
@@ -55,7 +56,7 @@ for command in (
     info,
     experiment,
 ):
-    app.command()(command)
+    app.command(cls=Command)(command)
 
 
 def main() -> None:

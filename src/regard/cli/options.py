@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer.core import TyperCommand
 
 if TYPE_CHECKING:
-    pass
+    from typer import _click as click  # the copy of click that typer is made of
 
 __all__ = [
+    "Command",
     "Data",
     "Device",
     "Encoding",
@@ -28,6 +30,24 @@ __all__ = [
 ]
 
 
+class Command(TyperCommand):
+    """A command whose help ends with the formats that its data can have."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write a line for each format."""
+        super().format_epilog(ctx, formatter)
+        if any(one.metavar == "DATA" for one in self.params):
+            from ..data.formats.table import FORMATS
+
+            with formatter.section("Data"):
+                formatter.write_dl(
+                    [
+                        (" ".join(one.suffixes) or name, one.title.replace("`", ""))
+                        for name, one in FORMATS.items()
+                    ]
+                )
+
+
 def _hush(quiet: bool) -> bool:
     if quiet:
         warnings.simplefilter("ignore")
@@ -39,7 +59,7 @@ Data = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="CSV, TSV, JSON lines, Parquet, a folder of .txt files for each label, or -.",
+        help="A file or folder in one of the formats below, or - for standard input.",
     ),
 ]
 TextColumn = Annotated[

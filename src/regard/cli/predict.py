@@ -21,7 +21,7 @@ from .tasks import find_task
 if TYPE_CHECKING:
     from ..data.formats.dialects import Dialect
     from ..data.readers import Reader
-    from ..data.writers import Cell, Row
+    from ..data.writers import Cell, Cells
     from ..estimators.classifier import DocumentClassifier
     from ..records.explanation import Piece
 
@@ -36,9 +36,7 @@ def predict(
     data: Data,
     out: Annotated[
         str,
-        typer.Option(
-            help="Where to write: .jsonl, .csv, .tsv, .parquet, or - for standard output."
-        ),
+        typer.Option(help="Where to write, in the format of its suffix, or - for standard output."),
     ] = "-",
     text_column: TextColumn = None,
     abstain_below: Annotated[
@@ -67,17 +65,18 @@ def predict(
     Ids and other columns are carried through, in the same order, and CSV comes back as it was
     written: separator, quotes, line ends, encoding.
     """
-    from ..data.formats.row_formats import ROW_FORMATS
+    from ..data.formats.table import FORMATS, written_suffixes
     from ..estimators.classifier import DocumentClassifier
 
     if resume and STANDARD_INPUT in (data, out):
         raise ConfigError("--resume needs files to go on with, not -")
     if resume and Path(data).exists() and not (Path(data).is_file() or Path(data).is_dir()):
         raise ConfigError(f"--resume needs files to go on with; {data} can be read only once")
-    if protect_formulas and Path(out).suffix.lower() not in (".csv", ".tsv"):
+    delimited = (*FORMATS["csv"].suffixes, *FORMATS["tsv"].suffixes)
+    if protect_formulas and Path(out).suffix.lower() not in delimited:
         raise ConfigError(f"--protect-formulas is for .csv and .tsv, not for {out}")
     if out != STANDARD_INPUT:
-        require_output(out, tuple(ROW_FORMATS), inputs=(data,))
+        require_output(out, written_suffixes(), inputs=(data,))
     find_task(model, context)
     existing(data)
     classifier = DocumentClassifier.load(model, device=device)
@@ -153,7 +152,7 @@ class _Answering:
     explain: bool
     waits: bool  # whether the next document may be long in coming
 
-    def rows(self, documents: Reader, skip: int = 0) -> Iterator[Row]:
+    def rows(self, documents: Reader, skip: int = 0) -> Iterator[Cells]:
         """One row a document: what it came with, then what the model says."""
         from ..data.threads import ahead
         from ..estimators.reading import text_chunks
@@ -168,7 +167,7 @@ class _Answering:
                 _require_new(answer, given)
                 yield {**given, **answer}
 
-    def _answers(self, texts: list[str]) -> Iterator[Row]:
+    def _answers(self, texts: list[str]) -> Iterator[Cells]:
         """What the model says of each text."""
         from ..tasks.predictions import confidences
 
@@ -190,7 +189,7 @@ class _Answering:
             yield answer
 
 
-def _require_new(answer: Row, given: Row) -> None:
+def _require_new(answer: Cells, given: Cells) -> None:
     """Raise ``DataError`` where an answer would take the place of what is carried through."""
     for name in answer:
         if name in given:

@@ -23,15 +23,12 @@ from .tasks import find_task
 if TYPE_CHECKING:
     from ..data.columns import Columns
     from ..data.readers import Reader
-    from ..data.writers import Row
+    from ..data.writers import Cells
     from ..estimators.translator import Translator
     from ..records.translation import Candidate
     from ..text.document import Document
 
 __all__ = ["translate"]
-
-SUFFIXES = (".txt", ".jsonl", ".csv", ".tsv", ".parquet")
-KNOWN = (".txt", ".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json", ".parquet", ".pq", ".gz")
 
 LONGEST_NAME = 1000  # a longer argument is a text
 
@@ -59,7 +56,7 @@ def translate(
     out: Annotated[
         str,
         typer.Option(
-            help="Where to write: .txt, .jsonl, .csv, .tsv, .parquet, or - for standard output."
+            help="Where to write: .txt, a format of data by its suffix, or - for standard output."
         ),
     ] = "-",
     source_column: Annotated[
@@ -73,12 +70,13 @@ def translate(
 
     On standard output one line a text; several of a text with their rank and score.
     """
+    from ..data.formats.table import written_suffixes
     from ..estimators.translator import Translator
 
     if out != STANDARD_INPUT:
         # The text may be the text itself, too long for the name of a file.
         read = text if len(text) < LONGEST_NAME else None
-        require_output(out, SUFFIXES, inputs=(read,))
+        require_output(out, (".txt", *written_suffixes()), inputs=(read,))
     find_task(model, context)
     translator = Translator.load(model, device=device)
     changes: dict[str, object] = {"temperature": temperature, "seed": seed, "beam": beam}
@@ -112,6 +110,7 @@ def _documents(text: str, columns: Callable[[], Columns], *, tell: Callable[[str
     """The texts that are meant: one text a line, a file, or the text itself."""
     from ..data.columns import Columns
     from ..data.formats.lines import Lines
+    from ..data.formats.table import has_known_suffix
     from ..data.readers import read_rows
 
     if text == STANDARD_INPUT:
@@ -121,7 +120,7 @@ def _documents(text: str, columns: Callable[[], Columns], *, tell: Callable[[str
     place = Path(text)
     if len(text) < LONGEST_NAME and place.is_file():
         return open_documents(text, columns(), tell=tell)
-    if place.suffix.lower() in KNOWN and " " not in text:
+    if has_known_suffix(place) and " " not in text:
         raise DataError(f"there is no file {text}; {near_file(text)}")
     return read_rows([{"text": text}], Columns(label=None))
 
@@ -166,7 +165,7 @@ class _Writing:
         scored = enumerate(zip(found, texts, strict=True), 1)
         return [f"{rank}\t{one.score:.4f}\t{text}" for rank, (one, text) in scored]
 
-    def _rows(self, documents: Reader) -> Iterator[Row]:
+    def _rows(self, documents: Reader) -> Iterator[Cells]:
         for document, found in self._translated(documents):
             given = document.row(documents.columns.text)
             if "translation" in given:

@@ -1,16 +1,26 @@
-"""Which columns of a row are its text, its label and the rest, and a row's way to a document."""
+"""Which columns of a row are its text, its label and the rest, and a row's way to a document.
+
+What a single cell means, a label, several labels or a time, is said at the end.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import contextlib
+import datetime
+import decimal
+import math
+import operator
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import numpy as np
+
 from ..config import checked_settings, require
 from ..errors import DataError
-from ..records.reading import BadRow
-from ..text.document import Document
-from .cells import RowError, is_missing, shown_value, time_number, to_label
+from ..records.reading import BadRow, RowFault
+from ..text.document import Document, Label
 from .formats.dialects import Dialect
 from .formats.encodings import require_encoding
 
@@ -20,11 +30,19 @@ __all__ = [
     "Found",
     "Ignored",
     "Row",
+    "RowError",
+    "is_missing",
+    "is_number",
     "require_columns",
+    "shown_value",
+    "time_number",
     "to_document",
+    "to_label",
     "unique_names",
 ]
 
+
+_NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?", re.ASCII)
 
 PARTS = ("text", "label", "target")
 """The parts of a document that a column can have another name for."""
@@ -95,6 +113,15 @@ class Ignored:
     """Something that was passed over because it is no row: a blank line, a file of another kind."""
 
     line: int
+
+
+class RowError(Exception):
+    """A row cannot become a document; whoever reads the file says where it stands."""
+
+    def __init__(self, fault: RowFault, reason: str) -> None:
+        super().__init__(reason)
+        self.fault = fault
+        self.reason = reason
 
 
 Found = Row | BadRow | Ignored | Dialect
@@ -168,3 +195,88 @@ def _wrong_text(value: object, column: str) -> RowError:
 def _missing(needed: str, names: Sequence[str], option: str) -> str:
     shown = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
     return f"has no column {needed!r}; it has {shown or 'none'}; use {option}"
+
+
+def to_label(value: object, separator: str | None = None) -> Label:
+    """Return the label a cell holds; a list or a separator makes it several, possibly none."""
+    if separator is not None and isinstance(value, str):
+        return _several(value.split(separator))
+    if is_missing(value):
+        raise RowError("missing label", "the label is missing")
+    if isinstance(value, str):
+        return value.strip() if separator is None else _several([value])
+    if isinstance(value, Iterable) and not isinstance(value, Mapping | bytes):
+        return _several(value)
+    single = _whole(value)
+    return single if separator is None else (str(single),)
+
+
+def time_number(value: object) -> float:
+    """Return a number that grows with time, for a number, a date or a date in ISO form."""
+    if isinstance(value, str):
+        value = _parsed_time(value.strip())
+    # A whole number may be beyond any float, and a date beyond what its zone can be taken from.
+    with contextlib.suppress(OverflowError):
+        if isinstance(value, datetime.datetime):
+            zoned = value if value.tzinfo else value.replace(tzinfo=datetime.UTC)
+            return zoned.timestamp()
+        if isinstance(value, datetime.date):
+            return (value - datetime.date(1970, 1, 1)).total_seconds()
+        if isinstance(value, int | float) and math.isfinite(value):
+            return float(value)
+    raise RowError(
+        "missing value", f"{shown_value(value)} is no time; use a number or a date 2024-01-31"
+    )
+
+
+def _parsed_time(text: str) -> object:
+    try:
+        return float(text)
+    except ValueError:
+        try:
+            return datetime.datetime.fromisoformat(text)
+        except ValueError:
+            return text
+
+
+def _several(values: Iterable[object]) -> tuple[str, ...]:
+    labels: dict[str, None] = {}
+    for value in values:
+        if is_missing(value):
+            continue
+        labels[value.strip() if isinstance(value, str) else str(_whole(value))] = None
+    return tuple(labels)
+
+
+def _whole(value: object) -> str | int:
+    """A label that was not written as text: true, 3, or 3.0 as spreadsheets write it."""
+    if isinstance(value, bool | np.bool_):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, decimal.Decimal) and value.is_finite() and value == int(value):
+        return int(value)
+    try:
+        return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise RowError(
+            "wrong type", f"a label must be a text or a whole number, not {shown_value(value)}"
+        ) from None
+
+
+def is_missing(value: object) -> bool:
+    """Tell whether a cell holds nothing: null, white space, not a number, a database's ``\\N``."""
+    if isinstance(value, str):
+        return not value.strip() or value == "\\N"
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def is_number(text: str) -> bool:
+    """Tell whether a cell's text is a number: whole, with a point or comma, or with an exponent."""
+    return _NUMBER.fullmatch(text) is not None
+
+
+def shown_value(value: object) -> str:
+    """Return a value with its type, short enough for an error message."""
+    written = repr(value)
+    return f"{type(value).__name__} {written if len(written) < 40 else written[:37] + '...'}"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..records.reading import BadRow
 from ..text.document import Document
-from .formats.folders import TEXT_SUFFIXES, files_below
+from .formats.folders import files_below, is_text_name
 
 __all__ = ["file_digest", "fingerprint", "fingerprints", "repeated", "shared", "state_of_data"]
 
@@ -42,7 +42,7 @@ def state_of_data(path: Path) -> str:
     for text in files_below(path):
         if isinstance(text, BadRow):
             told = f"{text}\n"
-        elif text.name.lower().endswith(TEXT_SUFFIXES):
+        elif is_text_name(text.name):
             found = text.stat()
             told = f"{text.relative_to(path).as_posix()}\n{found.st_size} {found.st_mtime_ns}\n"
             count += 1

@@ -14,7 +14,7 @@ from ..errors import DataError
 from ..ragged import Ragged
 from ..text.units import END, START, Pieces
 from .batch import Batch
-from .cells import shown_value
+from .columns import shown_value
 from .readers import Reader
 from .runs import places_of_rows
 from .tables import one_column

@@ -14,18 +14,15 @@ from ..config import require_one_of
 from ..errors import DataError
 from ..records.reading import BadRow, ReadCounts
 from ..text.document import Document
-from .cells import RowError
-from .columns import PARTS, Columns, Found, Row, to_document
+from .columns import PARTS, Columns, Found, Row, RowError, to_document
 from .formats.delimited import delimited_rows
 from .formats.dialects import Dialect, in_encoding_of
-from .formats.folders import folder_rows
 from .formats.jsonlines import json_rows
 from .formats.lines import STANDARD_INPUT, Lines, Resumed, Source
-from .formats.parquet import parquet_rows
+from .formats.table import Format, find_format
 from .tables import label_rows, one_column
 
 __all__ = [
-    "FORMATS",
     "OnBadRow",
     "Reader",
     "read_documents",
@@ -37,34 +34,7 @@ __all__ = [
 OnBadRow = Literal["stop", "skip"]
 
 _KEPT_EXAMPLES = 100
-_PARQUET = (".parquet", ".pq")
 _TEXTS = Columns(label=None)
-
-
-def _text_rows(lines: Source, columns: Columns) -> Iterator[Found]:
-    """One text a line; a blank line is an empty text, so that answers stay in step with lines."""
-    if columns.label is not None:
-        raise DataError(
-            f"{lines.name} has no labels: a .txt file is one text a line; "
-            "use CSV, JSON lines, Parquet or a folder for each label"
-        )
-    for number, (text, problem) in enumerate(lines, 1):
-        if problem is not None:
-            yield BadRow(lines.name, number, "invalid encoding", problem)
-        else:
-            yield Row(number, {columns.text: text.rstrip("\r\n")})
-
-
-FORMATS: dict[str, Callable[[Source, Columns], Iterator[Found]]] = {
-    ".csv": delimited_rows,
-    ".tsv": delimited_rows,
-    ".tab": delimited_rows,
-    ".jsonl": json_rows,
-    ".ndjson": json_rows,
-    ".json": json_rows,
-    ".txt": _text_rows,
-}
-"""What reads a text file, by its suffix; each may also be compressed, as in ``.csv.gz``."""
 
 
 class Reader:
@@ -181,8 +151,11 @@ def read_documents(
     """
     wanted = columns or Columns()
     place = Path(path)
-    if str(path) != STANDARD_INPUT and (place.is_dir() or place.suffix.lower() in _PARQUET):
-        whole = folder_rows if place.is_dir() else parquet_rows
+    standard = str(path) == STANDARD_INPUT
+    form = _STANDARD_INPUT if standard else find_format(place)
+    if form.read_lines is None:
+        whole = form.read_path
+        assert whole is not None  # every format has one of the two
         return Reader(
             str(path),
             lambda: whole(place, wanted),
@@ -190,8 +163,7 @@ def read_documents(
             on_bad_row=on_bad_row,
             tell=tell,
         )
-    rows = _standard_input_rows if str(path) == STANDARD_INPUT else _format(place)
-    lines = Lines(path, wanted.encoding)
+    rows, lines = form.read_lines, Lines(path, wanted.encoding)
     return Reader(
         lines.name,
         lambda: rows(lines, wanted),
@@ -199,7 +171,7 @@ def read_documents(
         on_bad_row=on_bad_row,
         lines=lines,
         tell=tell,
-        once=str(path) == STANDARD_INPUT or (place.exists() and not place.is_file()),
+        once=standard or (place.exists() and not place.is_file()),
     )
 
 
@@ -263,16 +235,6 @@ def _paired(texts: Iterable[object], labels: Iterable[object] | None) -> Iterato
         yield Row(number, {"text": text, "label": label})
 
 
-def _format(path: Path) -> Callable[[Source, Columns], Iterator[Found]]:
-    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
-    if suffix in (".xls", ".xlsx", ".ods"):
-        raise DataError(f"{path} is a spreadsheet; save it as CSV (UTF-8) first")
-    if suffix not in FORMATS:
-        known = ", ".join([*FORMATS, *_PARQUET])
-        raise DataError(f"{path} has a suffix we cannot read; known are {known}, and folders")
-    return FORMATS[suffix]
-
-
 def _standard_input_rows(lines: Source, columns: Columns) -> Iterator[Found]:
     """JSON lines if the first line begins like an object, else CSV."""
     rest = iter(lines)
@@ -281,3 +243,6 @@ def _standard_input_rows(lines: Source, columns: Columns) -> Iterator[Found]:
         return iter(())
     rows = json_rows if first[0].lstrip().startswith("{") else delimited_rows
     return rows(Resumed(lines.name, first, rest), columns)
+
+
+_STANDARD_INPUT = Format(title="JSON lines or CSV", read_lines=_standard_input_rows)

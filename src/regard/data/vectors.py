@@ -15,7 +15,7 @@ from ..errors import DataError
 from ..text.characters import lower_case, lower_words
 from ..text.vocab import Vocab
 from .formats.lines import open_bytes
-from .vector_files import BinaryVectors, TextVectors, open_vectors
+from .formats.vectors import BinaryVectors, TextVectors, open_vectors
 
 __all__ = ["Coverage", "WordVectors", "read_vectors"]
 

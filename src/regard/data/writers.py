@@ -12,19 +12,21 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO
 
-from ..errors import DataError, suggestion
+from ..errors import DataError
 from ..files import naming, open_named, standard_output, write_file
 from .formats.dialects import Dialect
+from .formats.jsonlines import json_lines
 from .formats.lines import STANDARD_INPUT
-from .formats.row_formats import ROW_FORMATS, Cell, Row, RowFormat, json_lines
+from .formats.rows import Cell, Cells
+from .formats.table import find_written_format
 from .locks import hold_lock
 
-__all__ = ["Cell", "Row", "RowWriter", "write_rows"]
+__all__ = ["Cell", "Cells", "RowWriter", "write_rows"]
 
 _CHUNK = 4096  # rows that are written at once, and the rows in a group of a Parquet file
 
 
-def write_rows(rows: Iterable[Row], path: str) -> int:
+def write_rows(rows: Iterable[Cells], path: str) -> int:
     """Write rows to a file whose suffix names the format, or with ``-`` as JSON lines to stdout.
 
     In JSON lines every row has its own columns; elsewhere those of the first, and a later row may
@@ -61,11 +63,7 @@ class RowWriter:
         resume: bool = False,
         dialect: Callable[[], Dialect] = Dialect,
     ) -> None:
-        suffix = Path(path).suffix.lower()
-        if suffix not in ROW_FORMATS:
-            known = suggestion(suffix, ROW_FORMATS)
-            raise DataError(f"{path} has a suffix that cannot be written; {known}")
-        self._format: RowFormat = ROW_FORMATS[suffix](dialect)
+        self._encoder = find_written_format(Path(path))(dialect)
         # A link stays one: what it leads to is written, and what is unfinished lies beside that.
         self._path = Path(os.path.realpath(path))
         if self._path.exists() and not self._path.is_file():
@@ -98,10 +96,10 @@ class RowWriter:
         self._file.truncate(size)
         self._file.seek(size)
 
-    def write(self, rows: Sequence[Row]) -> None:
+    def write(self, rows: Sequence[Cells]) -> None:
         """Append rows; they are safe when this returns."""
         assert self._file is not None, "only inside of with"
-        encoded = self._format.encode(rows, self.rows + 1)
+        encoded = self._encoder.encode(rows, self.rows + 1)
         self._content.update(encoded)
         self._file.write(encoded)
         self._file.flush()
@@ -125,7 +123,7 @@ class RowWriter:
         try:
             self._file.close()
             if whole:
-                self._format.finish(self._unfinished, self._path)
+                self._encoder.finish(self._unfinished, self._path)
                 self._notes.unlink(missing_ok=True)
         finally:
             # What was noted can be gone on with until the file has its name.
@@ -168,7 +166,7 @@ class RowWriter:
         self._content = _digest(self._unfinished, size)
         if self._content.hexdigest() != content:
             raise DataError(f"{self._unfinished} was changed since; {again}")
-        self._format.adopt(self._unfinished)
+        self._encoder.adopt(self._unfinished)
         self.rows = rows
         return size
 
@@ -188,7 +186,7 @@ def _digest(path: Path, size: int) -> blake2b:
     return found
 
 
-def _parts(rows: Iterable[Row]) -> Iterator[list[Row]]:
+def _parts(rows: Iterable[Cells]) -> Iterator[list[Cells]]:
     stream = iter(rows)
     while part := list(islice(stream, _CHUNK)):
         yield part

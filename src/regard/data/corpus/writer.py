@@ -18,8 +18,7 @@ from ...text.encode import Encoded, encode
 from ...text.numbering import Numbering
 from ...text.tokenize import TextConfig
 from ..caps import Caps, CutTally, count_cuts, cut, left_of
-from ..cells import time_number
-from ..columns import Columns
+from ..columns import Columns, time_number
 from ..fingerprints import fingerprint
 from .mapped import Corpus
 from .store import DTYPES, Header, array_path, save_header

@@ -6,19 +6,23 @@ say on which line a bad row begins, go on behind it, take NUL characters and fie
 
 from __future__ import annotations
 
+import csv
+import functools
+import json
 import re
 from collections import deque
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from ...errors import DataError
 from ...records.reading import BadRow
-from ..cells import is_number
-from ..columns import Columns, Found, Ignored, Row, require_columns, unique_names
+from ..columns import Columns, Found, Ignored, Row, is_number, require_columns, unique_names
 from .dialects import Dialect, Quoting
 from .lines import LONGEST_ROW, Source
+from .rows import Cell, Cells, RowEncoder, finite, require_known_columns
 
-__all__ = ["delimited_rows"]
+__all__ = ["DelimitedEncoder", "delimited_rows"]
 
 DELIMITERS = (",", ";", "\t", "|")
 
@@ -26,6 +30,8 @@ DELIMITERS = (",", ";", "\t", "|")
 _QUOTED = re.compile(r'([^"]*+(?:""[^"]*+)*+)("?)')
 _SPACED = re.compile(r' +"([^"]*+(?:""[^"]*+)*+)" *')
 _SEPARATOR_LINE = re.compile(r"sep=(.)", re.IGNORECASE)
+# What a spreadsheet takes for the beginning of a formula, in East Asian width too.
+_FORMULAS = tuple("=+-@\t\r＝＋－＠")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +52,18 @@ class _Record:
     end: str = ""  # of its last line
 
 
-def delimited_rows(lines: Source, columns: Columns) -> Iterator[Found]:
+def delimited_rows(
+    lines: Source, columns: Columns, *, by_suffix: str | None = None
+) -> Iterator[Found]:
     """Walk through the rows below the header, which must name the needed columns.
 
-    How the file is written comes before the first row.
+    How the file is written comes before the first row. ``by_suffix`` parts the fields of a file
+    whose suffix says so; where none does, it is found out.
     """
     feed = _Feed(lines)
     yield from _blank_lines(feed)
     said = _said_delimiter(feed)
-    delimiter = columns.delimiter or said or _delimiter(feed, lines.name, columns)
+    delimiter = columns.delimiter or said or by_suffix or _delimiter(feed, columns)
     header = _next_record(feed, delimiter, lines.name)
     if header is None:
         raise DataError(f"{lines.name} is empty; its first line must name the columns")
@@ -66,7 +75,7 @@ def delimited_rows(lines: Source, columns: Columns) -> Iterator[Found]:
     names = _names(written)
     record = _next_record(feed, delimiter, lines.name)
     yield Dialect(
-        delimiter=None if _has_tab_suffix(lines.name) else delimiter,
+        delimiter=None if by_suffix else delimiter,
         line_end=header.end or Dialect().line_end,
         quoting=_quoting(header, record),
         separator_line=said is not None,
@@ -117,10 +126,6 @@ def _quoting(header: _Record, first: _Record | None) -> Quoting:
     return "texts" if first.quoted + bare == len(first.fields) else "needed"
 
 
-def _has_tab_suffix(file: str) -> bool:
-    return file.lower().removesuffix(".gz").endswith((".tsv", ".tab"))
-
-
 def _blank_lines(feed: _Feed) -> Iterator[Ignored]:
     """What stands above the header and is nothing."""
     while (line := feed.take()) is not None:
@@ -139,14 +144,12 @@ def _said_delimiter(feed: _Feed) -> str | None:
     return said[1] if said else None
 
 
-def _delimiter(feed: _Feed, file: str, columns: Columns) -> str:
-    """Choose what parts the fields: as the suffix says, or what gives the columns."""
+def _delimiter(feed: _Feed, columns: Columns) -> str:
+    """Choose what parts the fields: what gives the columns."""
     first = feed.take()
     if first is None:
         return ","
     feed.put_back([first])
-    if _has_tab_suffix(file):
-        return "\t"
 
     def fitness(delimiter: str) -> tuple[int, int]:
         fields = _Fields(delimiter)
@@ -253,3 +256,108 @@ class _Fields:
                 )
                 return True
             place += 1
+
+
+class DelimitedEncoder(RowEncoder):
+    """A line of names, then one record a row, in the dialect of the file that was read."""
+
+    def __init__(self, delimiter: str, dialect: Callable[[], Dialect], *, fixed: bool) -> None:
+        self._delimiter = delimiter
+        self._asked = dialect
+        self._fixed = fixed
+        self._names: list[str] | None = None
+        self._begun: Path | None = None
+
+    def encode(self, rows: Sequence[Cells], first: int) -> bytes:
+        """Return the records of these rows, and above the first of all the names."""
+        # Only now has anything been read, so only now is it known how that is written.
+        dialect = self._dialect()
+        lines: list[str] = []
+        if self._begun is not None:
+            self._names, self._begun = _header(self._begun, dialect), None
+        if self._names is None and rows:
+            self._names = list(rows[0])
+            lines += ["\ufeff"] if dialect.mark else []
+            lines += (
+                [f"sep={dialect.delimiter}{dialect.line_end}"] if dialect.separator_line else []
+            )
+            lines.append(_record(self._names, dialect))
+        names = self._names or []
+        known = set(names)
+        for number, row in enumerate(rows, first):
+            require_known_columns(row, known, number)
+            lines.append(_record([_flat(row.get(name)) for name in names], dialect))
+        return _encoded("".join(lines), dialect.encoding, first)
+
+    def adopt(self, path: Path) -> None:
+        """Take the names that the file has; they are read when its encoding is known."""
+        self._begun = path
+
+    def _dialect(self) -> Dialect:
+        asked = self._asked()
+        own = asked.delimiter is None or self._fixed
+        return replace(asked, delimiter=self._delimiter if own else asked.delimiter)
+
+
+def _header(path: Path, dialect: Dialect) -> list[str] | None:
+    """The names of a file that was begun."""
+    encoding = "utf-8-sig" if dialect.encoding == "utf-8" else dialect.encoding
+    with path.open(encoding=encoding, errors="replace", newline="") as file:
+        if dialect.mark and encoding != "utf-8-sig":
+            file.read(1)
+        if dialect.separator_line:
+            file.readline()
+        return next(csv.reader(file, delimiter=str(dialect.delimiter)), None)
+
+
+def _record(cells: Sequence[Cell], dialect: Dialect) -> str:
+    """One line, or several where a cell has some."""
+    texts = [str(cell) for cell in cells]
+    if dialect.protects:
+        texts = [f"'{text}" if _is_formula(text) else text for text in texts]
+    must = _special(str(dialect.delimiter))
+    if dialect.quoting == "needed":
+        # An empty text that is alone in its row would be a blank line.
+        alone = len(texts) == 1
+        bare = [not must(text) and not (alone and not text) for text in texts]
+    else:
+        numbers = dialect.quoting == "texts"
+        bare = [numbers and not must(text) and (not text or is_number(text)) for text in texts]
+    written = [text if it else _quoted(text) for text, it in zip(texts, bare, strict=True)]
+    return str(dialect.delimiter).join(written) + dialect.line_end
+
+
+@functools.cache
+def _special(delimiter: str) -> Callable[[str], re.Match[str] | None]:
+    return re.compile(f'[{re.escape(delimiter)}"\r\n]').search
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'
+
+
+def _is_formula(text: str) -> bool:
+    return text.startswith(_FORMULAS) and not is_number(text)
+
+
+def _encoded(text: str, encoding: str, first: int) -> bytes:
+    """The text in bytes; a lone surrogate, which no encoding holds, is shown as ``\\ud800``."""
+    try:
+        return text.encode(encoding)
+    except UnicodeEncodeError as problem:
+        letter = problem.object[problem.start]
+        if "\ud800" <= letter <= "\udfff":
+            shown = text.encode("utf-8", "backslashreplace").decode()
+            return _encoded(shown, encoding, first)
+        raise DataError(
+            f"some of the rows from {first:,} on have {letter!r}, which {encoding}, the encoding "
+            "of the data, cannot hold; write .jsonl instead"
+        ) from problem
+
+
+def _flat(cell: Cell) -> Cell:
+    """A cell that one column can hold: lists and mappings as JSON."""
+    if cell is None:
+        return ""
+    nested = isinstance(cell, list | tuple | Mapping)
+    return json.dumps(finite(cell), default=str, allow_nan=False) if nested else cell

@@ -1,4 +1,4 @@
-"""A folder of .txt files, one text each; with labels, one folder a label."""
+"""Plain texts: a file with one text a line, or a folder of files with one text each."""
 
 from __future__ import annotations
 
@@ -10,17 +10,33 @@ from pathlib import Path
 from ...errors import DataError
 from ...records.reading import BadRow
 from ..columns import Columns, Found, Ignored, Row
-from .lines import LONGEST_ROW, Lines
+from .lines import LONGEST_ROW, Lines, Source
 
-__all__ = ["TEXT_SUFFIXES", "files_below", "folder_rows"]
+__all__ = ["TEXT_SUFFIXES", "files_below", "folder_rows", "is_text_name", "text_rows"]
 
-TEXT_SUFFIXES = (".txt", ".txt.gz")
+TEXT_SUFFIXES = (".txt",)
+"""What the files of plain text are called; each may also be compressed, as in ``.txt.gz``."""
+
 _KINDS = {
     stat.S_IFIFO: "a pipe",
     stat.S_IFSOCK: "a socket",
     stat.S_IFCHR: "a device",
     stat.S_IFBLK: "a device",
 }
+
+
+def text_rows(lines: Source, columns: Columns) -> Iterator[Found]:
+    """One text a line; a blank line is an empty text, so that answers stay in step with lines."""
+    if columns.label is not None:
+        raise DataError(
+            f"{lines.name} has no labels: a .txt file is one text a line; "
+            "use CSV, JSON lines, Parquet or a folder for each label"
+        )
+    for number, (text, problem) in enumerate(lines, 1):
+        if problem is not None:
+            yield BadRow(lines.name, number, "invalid encoding", problem)
+        else:
+            yield Row(number, {columns.text: text.rstrip("\r\n")})
 
 
 def folder_rows(folder: Path, columns: Columns) -> Iterator[Found]:
@@ -38,7 +54,7 @@ def folder_rows(folder: Path, columns: Columns) -> Iterator[Found]:
             continue
         inside = entry.relative_to(folder)
         beside = columns.label is not None and len(inside.parts) == 1
-        if beside or not _is_text_name(entry.name):
+        if beside or not is_text_name(entry.name):
             yield Ignored(1)
             continue
         found = True
@@ -72,7 +88,7 @@ def files_below(top: Path) -> Iterator[Path | BadRow]:
                 above.append(_identity(found))
         except OSError as problem:
             # A link to nowhere may have been a text or a folder; of another kind it is no loss.
-            maybe = _is_text_name(path.name) or not path.suffix
+            maybe = is_text_name(path.name) or not path.suffix
             yield _lost(path, f"cannot be read: {problem.strerror}") if maybe else path
 
 
@@ -84,7 +100,7 @@ def _entries(folder: Path) -> Iterator[Path]:
 
 
 def _file(path: Path, found: os.stat_result) -> Path | BadRow:
-    if stat.S_ISREG(found.st_mode) or not _is_text_name(path.name):
+    if stat.S_ISREG(found.st_mode) or not is_text_name(path.name):
         return path
     kind = _KINDS.get(stat.S_IFMT(found.st_mode), "something else")
     return _lost(path, f"{kind}, not a file")
@@ -98,8 +114,9 @@ def _lost(path: Path, reason: str) -> BadRow:
     return BadRow(str(path), 0, "unreadable file", reason)
 
 
-def _is_text_name(name: str) -> bool:
-    return name.lower().endswith(TEXT_SUFFIXES)
+def is_text_name(name: str) -> bool:
+    """Tell whether a file is called like a text."""
+    return name.lower().removesuffix(".gz").endswith(TEXT_SUFFIXES)
 
 
 def _text(path: Path, inside: Path, columns: Columns) -> Row | BadRow:

@@ -1,17 +1,18 @@
-"""JSON lines: one object a line."""
+"""JSON lines: one object a line, read and written."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ...errors import DataError
 from ...records.reading import BadRow
 from ..columns import Columns, Found, Ignored, Row
 from .lines import Source
+from .rows import Cells, RowEncoder, finite
 
-__all__ = ["json_rows"]
+__all__ = ["JsonEncoder", "json_lines", "json_rows"]
 
 _DEEPEST = 100
 
@@ -77,3 +78,16 @@ def _is_deep(value: object) -> bool:
         if not level:
             return False
     return True
+
+
+def json_lines(rows: Sequence[Cells]) -> str:
+    """Write one JSON object a line."""
+    return "".join(json.dumps(finite(row), default=str, allow_nan=False) + "\n" for row in rows)
+
+
+class JsonEncoder(RowEncoder):
+    """One JSON object a line, every row with its own columns."""
+
+    def encode(self, rows: Sequence[Cells], first: int) -> bytes:
+        """Return the lines of these rows."""
+        return json_lines(rows).encode("utf-8")

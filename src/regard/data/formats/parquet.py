@@ -1,22 +1,25 @@
-"""Parquet files, read a thousand rows at a time."""
+"""Parquet files, read a thousand rows at a time and written by a detour."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...errors import DataError
+from ...files import replacing
 from ...records.reading import BadRow
 from ..columns import Columns, Found, Row, require_columns, unique_names
+from .rows import Cell, Cells, RowEncoder, require_known_columns
 
 if TYPE_CHECKING:
     import pyarrow
     import pyarrow.parquet
 
-__all__ = ["parquet_rows"]
+__all__ = ["ParquetEncoder", "parquet_rows"]
 
 _ROWS_AT_A_TIME = 1024
+_DIGITS = 38  # of a decimal number of 128 bits
 
 
 def parquet_rows(path: Path, columns: Columns) -> Iterator[Found]:
@@ -163,3 +166,125 @@ def _row(file: str, number: int, values: dict[str, object], columns: Columns) ->
             reason = f"column {name!r} is not valid utf-8: {problem.reason}"
             return BadRow(file, number, "invalid encoding", reason)
     return Row(number, values)
+
+
+class ParquetEncoder(RowEncoder):
+    """Parquet files end with what their parts have in common, so none can be gone on with.
+
+    Until all rows are there they lie in Arrow's stream format, whose parts stand by themselves.
+    """
+
+    def __init__(self) -> None:
+        self._schema: pyarrow.Schema | None = None
+
+    def encode(self, rows: Sequence[Cells], first: int) -> bytes:
+        """Return the rows as a part of a stream, and before the first its schema."""
+        import pyarrow
+
+        begun = self._schema is not None
+        encodable = [_encodable_row(row) for row in rows]
+        try:
+            if self._schema is None:
+                self._schema = _schema(encodable)
+            names = set(self._schema.names)
+            nested = [field for field in self._schema if pyarrow.types.is_nested(field.type)]
+            for number, row in enumerate(encodable, first):
+                require_known_columns(row, names, number)
+                for field in nested:
+                    _require_known_names(row.get(field.name), field.type, number)
+            batch = pyarrow.RecordBatch.from_pylist(encodable, self._schema)
+            _require_writable(self._schema)
+        except (pyarrow.ArrowException, OverflowError, ValueError) as problem:
+            if isinstance(problem, DataError):
+                raise
+            raise DataError(
+                f"some of the rows from {first:,} on do not fit one type a column ({problem}); "
+                "write .jsonl instead"
+            ) from problem
+        head = b"" if begun else self._schema.serialize().to_pybytes()
+        return head + batch.serialize().to_pybytes()
+
+    def adopt(self, path: Path) -> None:
+        """Take the schema that the file has."""
+        import pyarrow
+
+        with pyarrow.OSFile(str(path)) as file:
+            self._schema = pyarrow.ipc.open_stream(file).schema
+
+    def finish(self, unfinished: Path, path: Path) -> None:
+        """Write the stream as Parquet."""
+        import pyarrow
+        import pyarrow.parquet
+
+        with pyarrow.OSFile(str(unfinished)) as rows, replacing(path) as file:
+            stream = pyarrow.ipc.open_stream(rows) if self._schema is not None else ()
+            schema = self._schema or pyarrow.schema([])
+            with pyarrow.parquet.ParquetWriter(file, schema) as writer:
+                for batch in stream:
+                    writer.write_batch(batch)
+        unfinished.unlink()
+
+
+def _schema(rows: Sequence[Cells]) -> pyarrow.Schema:
+    """The columns of the first row with their types in all of these."""
+    import pyarrow
+
+    found = pyarrow.Table.from_pylist(rows).schema
+    return pyarrow.schema([field.with_type(_type(field.type)) for field in found])
+
+
+def _type(found: pyarrow.DataType) -> pyarrow.DataType:
+    """The type of a column; of one that holds nothing yet, text."""
+    import pyarrow
+
+    if pyarrow.types.is_null(found):
+        return pyarrow.string()
+    if pyarrow.types.is_list(found):
+        return pyarrow.list_(_type(found.value_type))
+    if pyarrow.types.is_struct(found):
+        return pyarrow.struct([one.with_type(_type(one.type)) for one in found])
+    if pyarrow.types.is_decimal(found):
+        # Of as many digits as these rows need, and later ones may need more.
+        wide = pyarrow.decimal128 if found.precision <= _DIGITS else pyarrow.decimal256
+        return wide(_DIGITS if found.precision <= _DIGITS else 2 * _DIGITS, found.scale)
+    return found
+
+
+def _require_writable(schema: pyarrow.Schema) -> None:
+    """Raise what Parquet has against these types before hours of work are lost to it."""
+    import pyarrow
+    import pyarrow.parquet
+
+    with pyarrow.parquet.ParquetWriter(pyarrow.BufferOutputStream(), schema) as writer:
+        writer.write_table(schema.empty_table())
+
+
+def _require_known_names(cell: Cell, kind: pyarrow.DataType, number: int) -> None:
+    """Raise ``DataError`` for a name inside a cell that its column lacks: Arrow would drop it."""
+    import pyarrow
+
+    if isinstance(cell, Mapping) and pyarrow.types.is_struct(kind):
+        known = {field.name: field.type for field in kind}
+        for name, inner in cell.items():
+            if name not in known:
+                raise DataError(
+                    f"row {number:,} has a cell with {name!r} inside, which the first ones lack; "
+                    "write .jsonl instead"
+                )
+            _require_known_names(inner, known[name], number)
+    elif isinstance(cell, list) and pyarrow.types.is_list(kind):
+        for inner in cell if pyarrow.types.is_nested(kind.value_type) else ():
+            _require_known_names(inner, kind.value_type, number)
+
+
+def _encodable_row(row: Cells) -> dict[str, Cell]:
+    return {str(_encodable(name)): _encodable(cell) for name, cell in row.items()}
+
+
+def _encodable(cell: Cell) -> Cell:
+    """The cell with lone surrogates, which UTF-8 cannot hold, shown as ``\\ud800``."""
+    if isinstance(cell, str):
+        return cell.encode("utf-8", "backslashreplace").decode()
+    if isinstance(cell, Mapping):
+        return _encodable_row(cell)
+    return [_encodable(value) for value in cell] if isinstance(cell, list | tuple) else cell
