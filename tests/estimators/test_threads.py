@@ -4,9 +4,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from torch import nn
 
 from parrots import new_translator, parrots
 from regard.explain.methods import METHODS
+from regard.tasks.generate import GenerationConfig
 from reviews import reviews
 
 TEXTS, _ = reviews(12, seed=9)
@@ -61,8 +63,12 @@ def test_explanations_are_those_of_one_thread(fitted, method):
     require_same_state(before, state_of(fitted))
 
 
-def test_translations_are_those_of_one_thread():
-    translator = new_translator(training__epochs=2).fit(*parrots(60))
+@pytest.fixture(scope="module")
+def translator():
+    return new_translator(training__epochs=2).fit(*parrots(60))
+
+
+def test_translations_are_those_of_one_thread(translator):
     lines = parrots(8, seed=3)[0]
 
     def explain(line):
@@ -73,3 +79,67 @@ def test_translations_are_those_of_one_thread():
     for answers in asked_together(explain, lines):
         assert [answers[place] for place in range(len(lines))] == alone
     require_same_state(before, state_of(translator))
+
+
+def test_each_thread_is_answered_in_its_own_way(translator):
+    lines = parrots(4, seed=3)[0]
+    ways = [
+        GenerationConfig(method="greedy"),
+        *(GenerationConfig(beam=beam) for beam in (2, 4)),
+        GenerationConfig(method="sample", temperature=3.0, seed=1),
+    ]
+    asked = [(line, way) for line in lines for way in ways]
+
+    def write(question):
+        line, way = question
+        return translator.candidates([line], generation=way)
+
+    before = state_of(translator)
+    alone = [write(question) for question in asked]
+    assert len({str(found) for found in alone}) > len(lines)  # the ways do differ
+    for answers in asked_together(write, asked):
+        assert [answers[place] for place in range(len(asked))] == alone
+    require_same_state(before, state_of(translator))
+
+
+@pytest.fixture
+def writes(monkeypatch):
+    """Call something, and get what was set on an estimator or on the parts of its network."""
+
+    def of(estimator, ask):
+        watched, found = {id(part) for part in estimator.model_.modules()} | {id(estimator)}, []
+
+        def noting(usual):
+            def set_attribute(self, name, value):
+                if id(self) in watched:
+                    found.append(name)
+                usual(self, name, value)
+
+            return set_attribute
+
+        with monkeypatch.context() as patch:
+            for kind in (nn.Module, type(estimator)):
+                patch.setattr(kind, "__setattr__", noting(kind.__setattr__), raising=False)
+            ask()
+        return found
+
+    return of
+
+
+def test_a_classifier_is_not_written_to_while_it_answers(fitted, writes):
+    asked = [lambda: fitted.predict_proba(TEXTS)]
+    asked += [lambda name=name: fitted.explain(TEXTS[:2], method=name) for name in METHODS]
+    assert [writes(fitted, ask) for ask in asked] == [[]] * len(asked)
+    assert writes(fitted, fitted.model_.eval)  # what is written is seen
+
+
+def test_a_translator_is_not_written_to_while_it_answers(translator, writes):
+    lines = parrots(3, seed=3)[0]
+    asked = [
+        lambda: translator.predict(lines),
+        lambda: translator.candidates(lines, 2, generation=GenerationConfig(beam=3)),
+        lambda: translator.explain(lines, receipt=True),
+        lambda: translator.explain_candidates(lines, 2),
+        lambda: translator.align(lines, lines, receipt=True),
+    ]
+    assert [writes(translator, ask) for ask in asked] == [[]] * len(asked)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ..data.writers import Cells
     from ..estimators.translator import Translator
     from ..records.translation import Candidate
+    from ..tasks.generate import GenerationConfig, Method
     from ..text.document import Document
 
 __all__ = ["translate"]
@@ -79,10 +80,14 @@ def translate(
         require_output(out, (".txt", *written_suffixes()), inputs=(read,))
     find_task(model, context)
     translator = Translator.load(model, device=device)
-    changes: dict[str, object] = {"temperature": temperature, "seed": seed, "beam": beam}
-    changes["method"] = _method(sample=sample, beam=beam, n_best=n_best)
-    given = {f"generation__{name}": value for name, value in changes.items() if value is not None}
-    translator.set_params(**given)
+    usual = translator.generation
+    generation = replace(
+        usual,
+        method=_method(sample=sample, beam=beam, n_best=n_best) or usual.method,
+        beam=usual.beam if beam is None else beam,
+        temperature=usual.temperature if temperature is None else temperature,
+        seed=usual.seed if seed is None else seed,
+    )
     remarks = Remarks(quiet=quiet)
     columns = partial(
         source_columns,
@@ -92,12 +97,12 @@ def translate(
         tell=remarks.add,
     )
     documents = _documents(text, columns, tell=remarks.add)
-    count = _Writing(translator, n_best, quiet).to(documents, out)
+    count = _Writing(translator, generation, n_best, quiet).to(documents, out)
     remarks.say()
     say(f"{count:,} texts translated to {out}", quiet=quiet or out == STANDARD_INPUT)
 
 
-def _method(*, sample: bool, beam: int | None, n_best: int) -> str | None:
+def _method(*, sample: bool, beam: int | None, n_best: int) -> Method | None:
     """The way of writing that the options ask for; None: as the model was saved."""
     if sample:
         return "sample"
@@ -130,6 +135,7 @@ class _Writing:
     """Translates documents as they come, and writes them."""
 
     translator: Translator
+    generation: GenerationConfig
     n_best: int
     quiet: bool
 
@@ -155,7 +161,8 @@ class _Writing:
         from ..estimators.reading import chunks
 
         for chunk in chunks(counted(documents, "translated", quiet=self.quiet)):
-            found = self.translator.candidates([one.text for one in chunk], self.n_best)
+            texts = [one.text for one in chunk]
+            found = self.translator.candidates(texts, self.n_best, generation=self.generation)
             yield from zip(chunk, found, strict=True)
 
     def _lines(self, found: Sequence[Candidate]) -> list[str]:

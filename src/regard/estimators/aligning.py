@@ -11,6 +11,7 @@ import torch
 from ..data.pairs import EncodedPairs, Pair, PairBatch
 from ..data.runs import cut_runs
 from ..models.seq2seq import Seq2Seq
+from ..nn.modes import in_evaluation
 from ..records.alignment import Alignment
 from ..text.units import START, Pieces
 from ..text.vocab import PADDING
@@ -40,16 +41,12 @@ def align_pairs(model: Seq2Seq, writer: TextWriter, pairs: Sequence[Pair]) -> li
     )
     order = readable[np.argsort(encoded.lengths[readable], kind="stable")]
     limits = {"most_items": BATCH_PAIRS, "most_total": BATCH_PIECES}
-    was_training = model.training
-    model.eval()
-    try:
+    with in_evaluation(model):
         for run in cut_runs(encoded.lengths[order], **limits):
             places = order[run].tolist()
             looked = _looked(model, encoded.batch(places).to(writer.device))
             for place, (weights, score) in zip(places, looked, strict=True):
                 found[place] = _alignment(sources[place], targets[place], weights, score)
-    finally:
-        model.train(was_training)
     return found
 
 

@@ -26,6 +26,7 @@ from ..data.vectors import Coverage, read_vectors
 from ..errors import DataError, NotFittedError
 from ..models.base import Model, ModelConfig
 from ..models.han import HANConfig
+from ..nn.modes import in_evaluation
 from ..records.check import DataCheck
 from ..records.evaluation import Evaluation
 from ..records.history import History
@@ -391,11 +392,10 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
         if not len(data.validation):
             return 1.0
         logits, labels = [], []
-        self.model_.eval()
         device = device_of(self.model_)
         held_out = Watched(self._batches(data, data.validation), "calibrating", run)
         try:
-            with torch.inference_mode():
+            with in_evaluation(self.model_), torch.inference_mode():
                 for batch in held_out.read(0):
                     logits.append(self.model_(batch.to(device)).logits.double().cpu().numpy())
                     labels.append(batch.labels.long().cpu().numpy())  # type: ignore[union-attr]

@@ -73,7 +73,8 @@ def answers_about(
 
 def answers_to(classifier: DocumentClassifier, batch: Batch) -> Answers:
     """Let the classifier answer one batch; what it answers is what will be explained."""
-    classifier.model_.eval()
+    if classifier.model_.training:
+        classifier.model_.eval()
     with torch.no_grad():
         output = classifier.model_(batch)
     multilabel, temperature = classifier.labels_.multilabel, classifier.temperature_

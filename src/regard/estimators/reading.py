@@ -19,6 +19,7 @@ from ..data.runs import cut_runs
 from ..data.threads import ahead
 from ..models.base import Model
 from ..nn.levels import Kept
+from ..nn.modes import in_evaluation
 from ..text.document import Tokens
 from ..text.encode import Encoded, encode
 from ..text.tokenize import TextConfig
@@ -105,12 +106,11 @@ class TextReader:
 
         ``kept`` is for those who ask again before any weight has changed.
         """
-        model.eval()
         scanned = texts if isinstance(texts, Scanned) else self.scan(texts)
         order = list(scanned.batches(ANSWER_TOKENS))
         if not order:
             return Answered(torch.zeros(0, 0), scanned.lengths, scanned.unknown, scanned.cuts)
-        with torch.inference_mode(), (kept or Kept()).in_use():
+        with in_evaluation(model), torch.inference_mode(), (kept or Kept()).in_use():
             parts = [model(gather(scanned.kept, places).to(self.device)).logits for places in order]
         gathered = torch.cat(parts).float().cpu()
         ordered = torch.empty_like(gathered)

@@ -177,28 +177,49 @@ class Translator(TextEstimator):
                 self._doubt(data.validation, run)
         return self
 
-    def predict(self, sources: Iterable[str]) -> list[str]:
-        """Write about each source, on its own, as ``generation`` says."""
-        return [found[0].text for found in self.candidates(sources)]
+    def predict(
+        self, sources: Iterable[str], *, generation: GenerationConfig | None = None
+    ) -> list[str]:
+        """Write about each source, on its own, as ``generation`` says; the translator's, if none.
 
-    def candidates(self, sources: Iterable[str], count: int = 1) -> list[list[Candidate]]:
+        All that write take a ``generation``: many may ask one translator, each in its own way.
+        """
+        return [found[0].text for found in self.candidates(sources, generation=generation)]
+
+    def candidates(
+        self,
+        sources: Iterable[str],
+        count: int = 1,
+        *,
+        generation: GenerationConfig | None = None,
+    ) -> list[list[Candidate]]:
         """Return the best things to write about each source, best first, ``count`` at most."""
         self._require_fitted()
         return [
             [self.writer_.candidate(wrote, rank) for rank in range(min(count, len(wrote.found)))]
-            for wrote in self._written(sources, self._widened(count))
+            for wrote in self._written(sources, self._widened(count, generation))
         ]
 
     @overload
     def explain(  # type: ignore[overload-overlap]
-        self, sources: str, *, receipt: bool = False
+        self, sources: str, *, receipt: bool = False, generation: GenerationConfig | None = None
     ) -> Alignment: ...
 
     @overload
-    def explain(self, sources: Iterable[str], *, receipt: bool = False) -> list[Alignment]: ...
+    def explain(
+        self,
+        sources: Iterable[str],
+        *,
+        receipt: bool = False,
+        generation: GenerationConfig | None = None,
+    ) -> list[Alignment]: ...
 
     def explain(
-        self, sources: str | Iterable[str], *, receipt: bool = False
+        self,
+        sources: str | Iterable[str],
+        *,
+        receipt: bool = False,
+        generation: GenerationConfig | None = None,
     ) -> Alignment | list[Alignment]:
         """Return what is written, and where each piece looked: one for a text, or a list.
 
@@ -207,11 +228,18 @@ class Translator(TextEstimator):
         self._require_fitted()
         self._require_attention()
         if isinstance(sources, str):
-            return self.explain([sources], receipt=receipt)[0]
-        found = [self.writer_.alignment(w) for w in self._written(sources, self.generation)]
+            return self.explain([sources], receipt=receipt, generation=generation)[0]
+        wrote = self._written(sources, generation or self.generation)
+        found = [self.writer_.alignment(one) for one in wrote]
         return self.with_receipts(found) if receipt else found
 
-    def explain_candidates(self, sources: Iterable[str], count: int) -> list[list[Alignment]]:
+    def explain_candidates(
+        self,
+        sources: Iterable[str],
+        count: int,
+        *,
+        generation: GenerationConfig | None = None,
+    ) -> list[list[Alignment]]:
         """Return the best things to write about each source, and where each piece of them looked.
 
         Best first, ``count`` at most, as ``candidates`` gives them.
@@ -220,7 +248,7 @@ class Translator(TextEstimator):
         self._require_attention()
         return [
             [self.writer_.alignment(wrote, rank) for rank in range(min(count, len(wrote.found)))]
-            for wrote in self._written(sources, self._widened(count))
+            for wrote in self._written(sources, self._widened(count, generation))
         ]
 
     def align(
@@ -323,16 +351,17 @@ class Translator(TextEstimator):
                 "looked; train with network.decoder luong or bahdanau"
             )
 
-    def _widened(self, count: int) -> GenerationConfig:
+    def _widened(self, count: int, generation: GenerationConfig | None) -> GenerationConfig:
         """How to write, so that there are ``count`` candidates."""
+        asked = generation or self.generation
         require(count >= 1, f"count must be at least 1, got {count}")
         if count == 1:
-            return self.generation
+            return asked
         require(
-            self.generation.method == "beam",
-            f"several candidates need a beam; generation.method is {self.generation.method!r}",
+            asked.method == "beam",
+            f"several candidates need a beam; generation.method is {asked.method!r}",
         )
-        return replace(self.generation, beam=max(self.generation.beam, count))
+        return replace(asked, beam=max(asked.beam, count))
 
     def _asked(self) -> TranslatorSettings:
         """The settings as they were asked for."""

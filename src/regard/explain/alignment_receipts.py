@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from ..data.pairs import EncodedPairs
 from ..models.seq2seq import Seq2Seq
+from ..nn.modes import in_evaluation
 from ..records.alignment import Alignment, AlignmentReceipt, WrittenReceipt, belonging
 from ..records.audit import Metric
 from ..records.receipt import CHANCE, FAITHFUL, NOT_MEASURED, TOO_SHORT, WEAK, Judgement
@@ -70,15 +71,11 @@ def with_alignment_receipts(
     """
     sources = units[0].encode([one.source for one in alignments])
     targets = units[1].encode([one.target for one in alignments])
-    was_training = model.training
-    model.eval()
-    try:
+    with in_evaluation(model):
         return [
             replace(one, receipt=_Inquiry(model, one, source, target).receipt(seed))
             for one, source, target in zip(alignments, sources, targets, strict=True)
         ]
-    finally:
-        model.train(was_training)
 
 
 def audit_alignments(alignments: Sequence[Alignment], seed: int = 0) -> tuple[Metric, ...]:

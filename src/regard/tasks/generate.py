@@ -18,13 +18,15 @@ from ..models.base import Output
 from ..models.seq2seq import Seq2Seq
 from ..nn.decoding.search import Ends, Hypothesis, beam_search, greedy_search, sample
 from ..nn.decoding.writing import RecurrentDecoder, State, Step
+from ..nn.modes import in_evaluation
 from ..text.units import END, START
 from ..text.vocab import PADDING
 from .loss import Loss
 
-__all__ = ["GenerationConfig", "TokenLoss", "generate"]
+__all__ = ["GenerationConfig", "Method", "TokenLoss", "generate"]
 
 Method = Literal["greedy", "beam", "sample"]
+"""How the next token is chosen."""
 
 
 @dataclass(frozen=True)
@@ -97,9 +99,7 @@ def generate(model: Seq2Seq, source: Batch, config: GenerationConfig) -> list[li
     It never sees a target, and dropout is off. Greedy writing and sampling give one each. The
     start and the padding are never written, however likely the model thinks them.
     """
-    was_training = model.training
-    model.eval()
-    try:
+    with in_evaluation(model):
         state, decoder = model.start(source), _Writer(model.decoder)
         lengths = source.by_document.lengths
         limits = (lengths * config.longest_ratio).long() + 10
@@ -113,8 +113,6 @@ def generate(model: Seq2Seq, source: Batch, config: GenerationConfig) -> list[li
             heat = config.temperature
             found = sample(decoder, state, ends, seed=config.seed, temperature=heat)
         return [[hypothesis] for hypothesis in found]
-    finally:
-        model.train(was_training)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

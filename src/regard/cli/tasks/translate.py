@@ -217,10 +217,11 @@ def _explain(asked: TextsToShow) -> None:
     from ...estimators.translator import Translator
 
     translator = Translator.load(asked.model, device=asked.device)
+    generation = translator.generation
     if asked.n_best > 1:
-        translator.set_params(generation__method="beam")
+        generation = replace(generation, method="beam")
     texts = asked.texts.read(translator.facts_, quiet=asked.quiet)
-    found = translator.explain_candidates(texts, asked.n_best)
+    found = translator.explain_candidates(texts, asked.n_best, generation=generation)
     if asked.whole_words:
         found = [[one.by_words() for one in candidates] for candidates in found]
     if asked.texts.text is not None if asked.receipt is None else asked.receipt:
