@@ -59,5 +59,4 @@ def _overlap(first: Weights, second: Weights) -> Measured:
 
 
 def _heaviest(weights: Weights, count: int) -> set[tuple[int, ...]]:
-    order = sorted(range(len(weights)), key=lambda place: -weights.values[place])
-    return {weights.pieces[place] for place in order[:count]}
+    return {weights.pieces[place] for place in weights.heaviest(count)}
