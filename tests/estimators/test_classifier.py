@@ -17,7 +17,7 @@ from regard import (
     NotFittedError,
     TrainingError,
 )
-from regard.estimators.preparing import FitOptions
+from regard.estimators.training_documents import FitOptions
 from reviews import reviews, tagged, tiny
 
 TEXTS, LABELS = reviews(40, seed=5)

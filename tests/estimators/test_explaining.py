@@ -6,7 +6,7 @@ import torch
 
 from regard import FlatConfig, HANConfig, estimators
 from regard.data.batch import collate
-from regard.estimators import reading
+from regard.estimators import reader
 from regard.explain.methods import METHODS
 from regard.text.tokenize import tokenize
 from reviews import reviews, tiny
@@ -45,8 +45,8 @@ def test_weights_sum_to_one_and_point_at_the_text(fitted):
 
 
 def test_order_is_kept_over_many_chunks(fitted, monkeypatch):
-    monkeypatch.setattr(reading, "BATCH_TOKENS", 40)
-    monkeypatch.setattr(estimators.explaining, "chunks", lambda items: reading.chunks(items, 7))
+    monkeypatch.setattr(reader, "BATCH_TOKENS", 40)
+    monkeypatch.setattr(estimators.explaining, "chunks", lambda items: reader.chunks(items, 7))
     assert [found.source for found in fitted.explain(TEXTS)] == TEXTS
 
 

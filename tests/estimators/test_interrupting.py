@@ -6,7 +6,7 @@ from ctrl_c import ctrl_c
 from regard import DocumentClassifier, Translator
 from regard.data.pairs import pair_texts
 from regard.data.readers import read_texts
-from regard.estimators.preparing import FitOptions
+from regard.estimators.training_documents import FitOptions
 from regard.models.seq2seq import PRESETS
 from regard.training.config import TrainingConfig
 from regard.training.observers import Observer

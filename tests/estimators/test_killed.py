@@ -9,8 +9,8 @@ import numpy as np
 import torch
 
 import regard
-from regard.estimators.fitting import FitData, Run, classification_loss, fit_model
-from regard.estimators.validation import LabelJudge
+from regard.estimators.label_judge import LabelJudge
+from regard.estimators.trainer import FitData, Run, classification_loss, fit_model
 from regard.training.batches import PlannedBatches
 from regard.training.checkpoint import Checkpoint
 from regard.training.observers import Observer

@@ -4,7 +4,7 @@ import pytest
 
 from regard import ConfigError, DataError, Document
 from regard.estimators import looking
-from regard.estimators.reading import chunks
+from regard.estimators.reader import chunks
 from regard.records.look import Look
 from reviews import reviews, tagged
 

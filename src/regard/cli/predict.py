@@ -128,7 +128,7 @@ def _write(job: _Answering, documents: Reader, out: _Output) -> int:
     """Read, predict and write at the same time; return how many rows the file has."""
     from ..data.threads import Behind
     from ..data.writers import RowWriter
-    from ..estimators.reading import chunks
+    from ..estimators.reader import chunks
 
     def dialect() -> Dialect:
         return replace(documents.dialect, protects=out.protected)
@@ -155,7 +155,7 @@ class _Answering:
     def rows(self, documents: Reader, skip: int = 0) -> Iterator[Cells]:
         """One row a document: what it came with, then what the model says."""
         from ..data.threads import ahead
-        from ..estimators.reading import text_chunks
+        from ..estimators.reader import text_chunks
 
         left = islice(documents, skip, None)
         read = text_chunks(left, lambda document: len(document.text))

@@ -158,7 +158,7 @@ class _Writing:
         return count
 
     def _translated(self, documents: Reader) -> Iterator[tuple[Document, list[Candidate]]]:
-        from ..estimators.reading import chunks
+        from ..estimators.reader import chunks
 
         for chunk in chunks(counted(documents, "translated", quiet=self.quiet)):
             texts = [one.text for one in chunk]

@@ -15,7 +15,7 @@ from ..nn.modes import in_evaluation
 from ..records.alignment import Alignment
 from ..text.units import START, Pieces
 from ..text.vocab import PADDING
-from .writing import TextWriter
+from .writer import TextWriter
 
 __all__ = ["align_pairs"]
 

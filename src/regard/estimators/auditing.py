@@ -35,7 +35,7 @@ from .evidence import evidence_of, marked_share
 from .explaining import answers_about
 from .needles import needle_test
 from .probing import probe_attention
-from .reading import chunks
+from .reader import chunks
 
 if TYPE_CHECKING:
     from .classifier import DocumentClassifier

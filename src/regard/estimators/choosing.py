@@ -21,7 +21,7 @@ from ..text.document import Tokens
 from ..text.vocab import Vocab
 from ..training.devices import device_of
 from .explaining import answers_about, answers_to
-from .preparing import Prepared
+from .training_documents import Prepared
 
 if TYPE_CHECKING:
     from .classifier import DocumentClassifier

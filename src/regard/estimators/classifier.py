@@ -43,16 +43,16 @@ from ..training.devices import choose_device, device_of
 from ..training.progress import TrainingProgress
 from ..training.seeds import derived_seed, seeded
 from .choosing import COST, affordable_words, best_method_held_out, words_to_try
-from .contract import TextEstimator
-from .estimating import measure_pace
-from .evaluating import evaluate
+from .evaluation import evaluate
 from .explains import Explains
-from .fitting import FitData, Run, Watched, classification_loss, fit_model, training_facts
 from .label_forms import LabelForm
-from .preparing import FitOptions, Holdout, Prepared, Weighted, noting_interrupts, prepare
-from .reading import TextReader
+from .label_judge import LabelJudge
+from .pace import measure_pace
+from .reader import TextReader
 from .saved import Saved, Settings
-from .validation import LabelJudge
+from .text_estimator import TextEstimator
+from .trainer import FitData, Run, Watched, classification_loss, fit_model, training_facts
+from .training_documents import FitOptions, Holdout, Prepared, Weighted, noting_interrupts, prepare
 
 __all__ = ["DocumentClassifier"]
 

@@ -16,7 +16,7 @@ from ..records.difference import Answer, ChangedDocument, Difference
 from ..records.explanation import ClassName, Explanation
 from ..text.document import Document
 from .explaining import Question, explain
-from .reading import chunks
+from .reader import chunks
 
 if TYPE_CHECKING:
     from .classifier import DocumentClassifier

@@ -17,7 +17,7 @@ from ..explain.methods import DEFAULT_METHOD, METHODS
 from ..explain.receipts import with_receipts
 from ..records.explanation import ClassName, Explanation
 from ..tasks.classify import probabilities
-from .reading import chunks
+from .reader import chunks
 
 if TYPE_CHECKING:
     from .classifier import DocumentClassifier

@@ -18,7 +18,7 @@ from ..records.receipt import FAITHFUL, NOT_MEASURED, WEAK, Receipt
 from ..text.document import Document
 from ..text.vocab import UNKNOWN
 from .explaining import Question, answers_about, explain
-from .reading import chunks
+from .reader import chunks
 
 if TYPE_CHECKING:
     from .classifier import DocumentClassifier

@@ -17,7 +17,7 @@ from ..explain.tally import Measured
 from ..models.importance import importance
 from ..text.document import Document
 from .explaining import answers_about
-from .reading import chunks
+from .reader import chunks
 
 if TYPE_CHECKING:
     from .classifier import DocumentClassifier

@@ -37,16 +37,16 @@ from ..training.forcing import ForcedLoss, ForcingConfig
 from ..training.progress import TrainingProgress
 from ..training.seeds import derived_seed, seeded
 from .aligning import align_pairs
-from .contract import TextEstimator
-from .estimating import measure_pace
-from .fitting import FitData, Run, fit_model, training_facts
-from .pair_preparing import PreparedPairs, prepare_pairs
+from .pace import measure_pace
+from .pair_judge import PairJudge
 from .pair_settings import Fixed, suit_pairs
-from .pair_validation import PairJudge
-from .preparing import FitOptions, Holdout, noting_interrupts
-from .reading import chunks
+from .reader import chunks
 from .saved import SavedTranslator, TranslatorSettings
-from .writing import TextWriter, Wrote
+from .text_estimator import TextEstimator
+from .trainer import FitData, Run, fit_model, training_facts
+from .training_documents import FitOptions, Holdout, noting_interrupts
+from .training_pairs import PreparedPairs, prepare_pairs
+from .writer import TextWriter, Wrote
 
 __all__ = ["TRANSLATION_TRAINING", "Translator"]
 

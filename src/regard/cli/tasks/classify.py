@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ...data.columns import Columns
     from ...data.readers import Reader
     from ...estimators.classifier import DocumentClassifier
-    from ...estimators.fitting import Run
+    from ...estimators.trainer import Run
     from ...records.check import DataCheck, PairCheck
     from ...records.explanation import Explanation
     from ...views.drawing.terminal import Terminal
@@ -99,7 +99,7 @@ class ClassificationJob:
 
     def go(self, *, vectors: Path | None, resume: bool, overwrite: bool, logs: Path | None) -> None:
         """Fit, compare, save and say so; with several processes the first alone speaks."""
-        from ...estimators.fitting import Run
+        from ...estimators.trainer import Run
         from ...scale.distributed import join_team, own_device
         from ...training.devices import choose_device
         from ...training.interrupts import Interrupts
@@ -123,7 +123,7 @@ class ClassificationJob:
         self._report(stopped=interrupts.heeded)
 
     def _fit(self, run: Run, work: Path, *, vectors: Path | None, resume: bool) -> None:
-        from ...estimators.preparing import FitOptions
+        from ...estimators.training_documents import FitOptions
 
         columns = self.reader.columns
         options = FitOptions(

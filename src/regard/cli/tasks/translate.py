@@ -24,7 +24,7 @@ from .task import ModelToEvaluate, Task, TextsToAudit, TextsToShow, TrainingToDo
 if TYPE_CHECKING:
     from ...data.pairs import Pair
     from ...data.readers import Reader
-    from ...estimators.fitting import Run
+    from ...estimators.trainer import Run
     from ...estimators.translator import Translator
     from ...records.alignment import Alignment
     from ...records.check import DataCheck, PairCheck
@@ -58,7 +58,7 @@ class TranslationJob:
         logs: Path | None,
     ) -> None:
         """Fit, save and say so; with several processes the first alone speaks."""
-        from ...estimators.fitting import Run
+        from ...estimators.trainer import Run
         from ...scale.distributed import join_team, own_device
         from ...training.devices import choose_device
         from ...training.interrupts import Interrupts
@@ -85,7 +85,7 @@ class TranslationJob:
         self, translator: Translator, judged: Reader | None, run: Run, work: Path, *, resume: bool
     ) -> None:
         from ...data.pairs import read_pairs
-        from ...estimators.preparing import FitOptions
+        from ...estimators.training_documents import FitOptions
 
         options = FitOptions(
             columns=self.reader.columns,

@@ -8,8 +8,8 @@ import torch
 
 from native_cases import needs_native
 from regard.errors import DataError
-from regard.estimators import reading
-from regard.estimators.reading import TextReader, chunks, text_chunks
+from regard.estimators import reader
+from regard.estimators.reader import TextReader, chunks, text_chunks
 from regard.models import MODELS
 from regard.text.tokenize import TextConfig, tokenize
 from reviews import reviews, tiny
@@ -48,7 +48,7 @@ def test_with_native_kernels_company_changes_not_a_bit(network):
 
 
 def test_batches_hold_every_text_once_and_similar_lengths(fitted, monkeypatch):
-    monkeypatch.setattr(reading, "BATCH_TOKENS", 100)
+    monkeypatch.setattr(reader, "BATCH_TOKENS", 100)
     batches = list(fitted.reader_.batches(TEXTS))
     places = [place for read in batches for place in read.places]
     assert sorted(places) == list(range(len(TEXTS)))
@@ -86,8 +86,8 @@ def test_a_stream_is_cut_into_lists():
 
 
 def test_a_stream_of_texts_is_cut_by_number_and_by_characters(monkeypatch):
-    monkeypatch.setattr(reading, "CHUNK", 3)
-    monkeypatch.setattr(reading, "CHUNK_CHARACTERS", 10)
+    monkeypatch.setattr(reader, "CHUNK", 3)
+    monkeypatch.setattr(reader, "CHUNK_CHARACTERS", 10)
     texts = ["a", "b", "c", "d", "e" * 9, "f", "g" * 50, "h"]
     found = list(text_chunks(iter(texts), len))
     assert found == [["a", "b", "c"], ["d", "e" * 9], ["f", "g" * 50], ["h"]]
@@ -96,7 +96,7 @@ def test_a_stream_of_texts_is_cut_by_number_and_by_characters(monkeypatch):
 @pytest.mark.parametrize("threads", [1, 2])
 def test_an_endless_stream_is_answered_as_it_comes(fitted, monkeypatch, threads):
     """What is read ahead is bounded, and the answers are those of predict_proba."""
-    monkeypatch.setattr(reading, "CHUNK", 4)
+    monkeypatch.setattr(reader, "CHUNK", 4)
     monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
     asked = []
 

@@ -21,7 +21,7 @@ from ..tasks.metrics import evaluate as score
 from ..tasks.predictions import BaselineAnswers, Floats, Predictions
 from ..text.document import Document, Label
 from ..training.devices import device_of
-from .reading import chunks
+from .reader import chunks
 
 if TYPE_CHECKING:
     from .classifier import DocumentClassifier

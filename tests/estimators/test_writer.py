@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from regard.estimators.writing import TextWriter, Wrote
+from regard.estimators.writer import TextWriter, Wrote
 from regard.nn.decoding.search import Hypothesis
 from regard.records.alignment import Alignment
 from regard.text.listed import ListedUnits

@@ -16,7 +16,7 @@ from ..training.config import TrainingConfig
 from ..training.loop import count_steps, train
 from ..training.state import M, TrainingState
 from ..training.teams import Alone
-from .fitting import FitData, Objective
+from .trainer import FitData, Objective
 
 __all__ = ["Pace", "measure_pace"]
 

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from sklearn.metrics import accuracy_score, f1_score
 
-from regard.estimators.validation import LabelJudge
+from regard.estimators.label_judge import LabelJudge
 from regard.tasks.classify import ClassificationLoss
 from regard.training.batches import PlannedBatches
 from regard.training.teams import Alone

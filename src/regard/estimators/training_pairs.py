@@ -16,8 +16,8 @@ from ..errors import DataError
 from ..text.unit_kinds import build_units
 from ..text.units import Units, UnitsConfig
 from ..training.seeds import derived_seed
-from .preparing import FEWEST_TO_SPLIT, Holdout
-from .reading import chunks
+from .reader import chunks
+from .training_documents import FEWEST_TO_SPLIT, Holdout
 
 __all__ = ["PreparedPairs", "prepare_pairs"]
 

@@ -6,7 +6,7 @@ import pytest
 from regard import DataError, Document, TextConfig
 from regard.data.columns import Columns
 from regard.data.readers import read_rows
-from regard.estimators.preparing import FEWEST_TO_SPLIT, FitOptions, Holdout, prepare
+from regard.estimators.training_documents import FEWEST_TO_SPLIT, FitOptions, Holdout, prepare
 from reviews import reviews
 
 

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from regard.errors import ConfigError, DataError, ModelError, TrainingError
-from regard.estimators.fitting import FitData, Run, classification_loss, fit_model
-from regard.estimators.validation import LabelJudge
+from regard.estimators.label_judge import LabelJudge
+from regard.estimators.trainer import FitData, Run, classification_loss, fit_model
 from regard.models import MODELS
 from regard.training.batches import PlannedBatches
 from regard.training.checkpoint import Checkpoint

@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import accuracy_score, f1_score
 
 from regard import DataError, Document, DocumentClassifier, Evaluation
-from regard.estimators import evaluating
+from regard.estimators import evaluation
 from regard.text.tokenize import tokenize
 from reviews import reviews, tagged, tiny
 
@@ -47,8 +47,8 @@ def test_the_worst_mistakes_are_explained_and_in_order(fitted):
 
 def test_memory_does_not_grow_with_the_mistakes(fitted, monkeypatch):
     whole = fitted.evaluate(documents(labels=flipped(2)))
-    monkeypatch.setattr(evaluating, "CHUNK", 7)
-    monkeypatch.setattr(evaluating, "KEPT_TEXTS", 10)
+    monkeypatch.setattr(evaluation, "CHUNK", 7)
+    monkeypatch.setattr(evaluation, "KEPT_TEXTS", 10)
     pieces = fitted.evaluate(document for document in documents(labels=flipped(2)))
     # Other batches round otherwise, and near the end of the list that may change places.
     assert pieces.accuracy == whole.accuracy and pieces.confusion == whole.confusion
