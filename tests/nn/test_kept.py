@@ -1,5 +1,6 @@
 """What is kept from batch to batch: never stale, never in the way."""
 
+import pickle
 import threading
 
 import pytest
@@ -10,6 +11,7 @@ from random_ids import SMALL, batch_of, built, random_documents
 from regard.models import HANConfig
 from regard.models.flat import FlatConfig
 from regard.nn import levels
+from regard.nn.encoders import RecurrentEncoder
 from regard.nn.levels import Kept
 
 pytestmark = needs_native
@@ -57,14 +59,33 @@ def test_what_is_kept_changes_no_answer(name):
     ids=["vectors", "vectors behind torch's back", "weights", "biases", "loaded", "replaced"],
 )
 def test_changed_weights_change_the_next_answer(change):
-    """What is kept lives no longer than the call that asked: nothing can be stale."""
-    model = built(CONFIGS["han"]).eval()
-    before = answers(model)
+    """What is kept is compared with the weights by every call: nothing can be stale."""
+    model, kept = built(CONFIGS["han"]).eval(), Kept()
+    before = answers(model, BATCH, kept)
     with torch.no_grad():
         change(model)
-    after = answers(model)
+    after = answers(model, BATCH, kept)
     assert not torch.allclose(before, after)
     torch.testing.assert_close(after, plain(model))
+    assert torch.equal(after, answers(model)), "as if nothing had been kept"
+
+
+def test_one_changed_vector_is_made_anew_alone(monkeypatch):
+    model, kept, made = built(CONFIGS["han"]).eval(), Kept(), []
+    answers(model, BATCH, kept)
+    word = int(BATCH.ids.values[0])
+    model.embedding.weight.data[word].add_(1)
+    project = RecurrentEncoder.project_into
+    monkeypatch.setattr(
+        RecurrentEncoder,
+        "project_into",
+        lambda self, rows, numbers, table: (
+            made.append(numbers),
+            project(self, rows, numbers, table),
+        ),
+    )
+    answers(model, BATCH, kept)
+    assert [numbers.tolist() for numbers in made] == [[word]]
 
 
 def test_nothing_is_written_on_the_model():
@@ -90,3 +111,25 @@ def test_a_thread_does_not_see_what_another_keeps():
         answers(model, BATCH, kept)
     assert seen == [None] and kept._tables
     assert levels._in_use.get() is None, "nor does anybody afterwards"
+
+
+def test_threads_share_what_is_kept():
+    model, kept, found = built(CONFIGS["han"]).eval(), Kept(), []
+    wanted = [answers(model, batch) for batch in (BATCH, OTHER)]
+
+    def ask():
+        for batch, answer in zip((BATCH, OTHER), wanted, strict=True):
+            found.append(torch.equal(answers(model, batch, kept), answer))
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [True] * 8
+
+
+def test_a_copy_starts_empty():
+    model, kept = built(CONFIGS["han"]).eval(), Kept()
+    answers(model, BATCH, kept)
+    assert kept._tables and not pickle.loads(pickle.dumps(kept))._tables

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import numpy as np
@@ -77,6 +77,7 @@ class TextReader:
     vocab: Vocab
     text: TextConfig
     device: torch.device
+    kept: Kept = field(default_factory=Kept, repr=False)  # for the next answer
 
     @property
     def caps(self) -> Caps:
@@ -99,18 +100,13 @@ class TextReader:
         """Find the words of the texts; needs no model, and lets other threads work meanwhile."""
         return self._scanned(encode(texts, self.vocab, self.text))
 
-    def answer(
-        self, model: Model, texts: Sequence[str] | Scanned, kept: Kept | None = None
-    ) -> Answered:
-        """Let the model answer the texts, in batches of similar lengths.
-
-        ``kept`` is for those who ask again before any weight has changed.
-        """
+    def answer(self, model: Model, texts: Sequence[str] | Scanned) -> Answered:
+        """Let the model answer the texts, in batches of similar lengths."""
         scanned = texts if isinstance(texts, Scanned) else self.scan(texts)
         order = list(scanned.batches(ANSWER_TOKENS))
         if not order:
             return Answered(torch.zeros(0, 0), scanned.lengths, scanned.unknown, scanned.cuts)
-        with in_evaluation(model), torch.inference_mode(), (kept or Kept()).in_use():
+        with in_evaluation(model), torch.inference_mode(), self.kept.in_use():
             parts = [model(gather(scanned.kept, places).to(self.device)).logits for places in order]
         gathered = torch.cat(parts).float().cpu()
         ordered = torch.empty_like(gathered)
@@ -120,10 +116,9 @@ class TextReader:
     def stream(self, model: Model, texts: Iterable[object]) -> Iterator[Answered]:
         """Let the model answer a stream of strings chunk by chunk, in memory that does not grow."""
         scanned = (self.scan(chunk) for chunk in text_chunks(read_strings(texts), len))
-        kept = Kept()
         # With a second thread the next texts are scanned while the model reads these.
         for chunk in scanned if torch.get_num_threads() == 1 else ahead(scanned, 1):
-            yield self.answer(model, chunk, kept)
+            yield self.answer(model, chunk)
 
     def _scanned(self, complete: Encoded) -> Scanned:
         unknown = int((complete.ids == UNKNOWN).sum())

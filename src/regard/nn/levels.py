@@ -7,6 +7,7 @@ asks for gradients a kernel in C reads and pools in one go.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -124,9 +125,9 @@ class Level(nn.Module):
 
 def _project_picked(encoder: RecurrentEncoder, items: Picked) -> tuple[Tensor, Ragged]:
     """What the items of a table give the encoder, and the rows of numbers that pick from it."""
-    kept = _in_use.get()
-    if items.sparse and kept is not None:
-        table = kept.project(encoder, items)
+    call = _in_use.get()
+    if items.sparse and call is not None:
+        table = call.project(encoder, items)
         if table is not None:
             return table, items.numbers
     compact = items.compact()
@@ -134,55 +135,83 @@ def _project_picked(encoder: RecurrentEncoder, items: Picked) -> tuple[Tensor, R
 
 
 class Kept:
-    """What the items of a table give an encoder, kept from one batch to the next.
+    """What the items of a table gave an encoder, kept from one call to the next.
 
-    It holds while no weight changes. So whoever asks a model many questions makes one, has it
-    ``in_use`` while the model computes, and drops it with the last answer. Nothing stays on the
-    model, and every thread has its own.
+    Beside each result lies what it was made of, and every call compares that with the weights once
+    before it uses the result: whoever changed a weight, and however, nothing is ever stale. Nothing
+    of it is on the model, and threads may share it.
     """
 
     def __init__(self) -> None:
         self._tables: dict[tuple[int, int], _Projections] = {}
 
+    def __reduce__(self) -> tuple[type[Kept], tuple[()]]:
+        """A copy starts empty: it will belong to other weights."""
+        return Kept, ()
+
     @contextmanager
     def in_use(self) -> Iterator[None]:
-        """Let the levels of this thread use and fill it inside."""
-        token = _in_use.set(self)
+        """Let the levels of this thread use and fill it for one call; no weight changes inside."""
+        token = _in_use.set(_Call(self))
         try:
             yield
         finally:
             _in_use.reset(token)
 
+    def find(self, encoder: RecurrentEncoder, table: Tensor) -> _Projections | None:
+        """Return what is kept for the encoder as it is now; nothing if it would be too large."""
+        if 4 * (encoder.gate_count + table.shape[1]) * len(table) > _MOST_BYTES:
+            return None
+        key, weights = (id(encoder), len(table)), encoder.input_weights()
+        found = self._tables.get(key)
+        if found is None or not torch.equal(found.weights, weights):
+            found = self._tables[key] = _Projections(encoder, weights, len(table))
+        return found
+
+
+class _Call:
+    """One call that uses what is kept: each item is checked when it is first met."""
+
+    def __init__(self, kept: Kept) -> None:
+        self._kept = kept
+        self._found: dict[int, tuple[_Projections, Tensor]] = {}
+
     def project(self, encoder: RecurrentEncoder, items: Picked) -> Tensor | None:
         """Return a table that is filled in for these items; nothing if it would be too large."""
-        if 4 * encoder.gate_count * len(items.table) > _MOST_BYTES:
-            return None
-        key = id(encoder), items.table.data_ptr()
-        if key not in self._tables:
-            # A tensor made in inference mode could not be written to outside of it.
-            with torch.inference_mode(False):
-                rows = torch.empty(len(items.table), encoder.gate_count)
-                known = torch.zeros(len(rows), dtype=torch.bool)
-            self._tables[key] = _Projections(encoder, items.table, rows, known)
-        return self._tables[key].fill_in(items.numbers.values)
+        if id(encoder) not in self._found:
+            kept = self._kept.find(encoder, items.table)
+            if kept is None:
+                return None
+            self._found[id(encoder)] = kept, torch.zeros(len(items.table), dtype=torch.bool)
+        kept, checked = self._found[id(encoder)]
+        numbers = items.numbers.values
+        if len(numbers) and not bool(checked.index_select(0, numbers).all()):
+            found, _ = distinct(numbers, len(checked))
+            new = found[~checked[found]]
+            kept.check(new, items.table)
+            checked[new] = True
+        return kept.rows
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class _Projections:
-    """A table of items and what an encoder makes of those that were met."""
+    """Items of a table, and what an encoder made of them."""
 
-    encoder: RecurrentEncoder
-    table: Tensor
-    rows: Tensor  # (items, gate_count)
-    known: Tensor  # (items,)
+    def __init__(self, encoder: RecurrentEncoder, weights: Tensor, count: int) -> None:
+        # A tensor made in inference mode could not be written to outside of it.
+        with torch.inference_mode(False):
+            self.encoder = encoder
+            self.weights = weights.clone()
+            self.rows = torch.empty(count, encoder.gate_count)
+            self._made_of = torch.full((count, encoder.input_size), math.nan)  # equals nothing
 
-    def fill_in(self, numbers: Tensor) -> Tensor:
-        if numbers.numel() and not bool(self.known.index_select(0, numbers).all()):
-            found, _ = distinct(numbers, len(self.table))
-            missing = found[~self.known[found]]
-            self.encoder.project_into(self.rows, missing, self.table)
-            self.known[missing] = True
-        return self.rows
+    def check(self, numbers: Tensor, table: Tensor) -> None:
+        """Make anew what was made of other vectors than the table has at these numbers."""
+        vectors = table.index_select(0, numbers)
+        same = (self._made_of.index_select(0, numbers) == vectors).all(1)
+        changed = numbers[~same]
+        if len(changed):
+            self.encoder.project_into(self.rows, changed, table)
+            self._made_of[changed] = vectors[~same]
 
 
-_in_use: ContextVar[Kept | None] = ContextVar("kept projections", default=None)
+_in_use: ContextVar[_Call | None] = ContextVar("kept projections", default=None)
