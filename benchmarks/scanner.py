@@ -21,8 +21,8 @@ from regard import DocumentClassifier, HANConfig, TextConfig, TrainingConfig
 from regard.kernels import describe
 from regard.kernels.native import SWITCH
 from regard.text.encode import encode
-from regard.text.numbering import Numbering
 from regard.text.tokenize import tokenize_many
+from regard.text.vocab import Numbering
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "imdb" / "train.parquet"
 FITTED = 1024  # documents that the classifier is trained on, for one epoch

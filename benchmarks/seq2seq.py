@@ -24,8 +24,7 @@ from regard.data.batches import plan_batches
 from regard.data.pairs import EncodedPairs, PairBatch
 from regard.models.seq2seq import PRESETS, Seq2Seq, Seq2SeqConfig
 from regard.tasks.generate import GenerationConfig, TokenLoss, generate
-from regard.text.unit_kinds import build_units
-from regard.text.units import UnitsConfig
+from regard.text.units import UnitsConfig, build_units
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "multi30k"
 SETTINGS = {

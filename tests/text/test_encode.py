@@ -9,10 +9,10 @@ import pytest
 
 from native_cases import needs_native
 from odd_texts import dense_text, random_text
+from regard.text.document import cut_tokens
 from regard.text.encode import encode
-from regard.text.numbering import Numbering
 from regard.text.tokenize import TextConfig, tokenize
-from regard.text.vocab import PADDING, UNKNOWN, Vocab, count_words
+from regard.text.vocab import PADDING, UNKNOWN, Numbering, Vocab, count_words
 
 TEXTS = ["Ab cd. Ef ab <pad>", "", "\ud800 CD!", "ÀÉ İ Σ ΑΣ ǅ K"]
 EVERY_WORD = TextConfig(min_count=1)
@@ -43,7 +43,8 @@ def test_ids_are_those_of_the_words(way, lowercase):
 
 
 def test_tokens_are_those_of_each_text(way):
-    for found, text in zip(encode(TEXTS, Vocab([]), EVERY_WORD).tokens(TEXTS), TEXTS, strict=True):
+    cut = cut_tokens(TEXTS, encode(TEXTS, Vocab([]), EVERY_WORD))
+    for found, text in zip(cut, TEXTS, strict=True):
         wanted = tokenize(text)
         assert found.words() == wanted.words() and found.text is text
         np.testing.assert_array_equal(found.per_sentence, wanted.per_sentence)

@@ -8,8 +8,8 @@ import pytest
 
 from native_cases import needs_native
 from regard.text.encode import encode
-from regard.text.numbering import Numbering
 from regard.text.tokenize import TextConfig, tokenize, tokenize_many
+from regard.text.vocab import Numbering
 
 DATA = Path(__file__).resolve().parents[2] / ".." / "shared" / "data"
 

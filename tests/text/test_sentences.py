@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from regard.text import abbreviations
+from regard.text.sentences import ends_korean_sentence
 from regard.text.tokenize import tokenize
 
 
@@ -141,3 +142,20 @@ def test_the_lists_are_written_as_the_rules_look_words_up():
     assert not any(word.endswith(".") for word in words)
     never, numbers, often = lists[0], lists[1], abbreviations.OFTEN_LAST
     assert never.isdisjoint(numbers) and never.isdisjoint(often) and numbers.isdisjoint(often)
+
+
+@pytest.mark.parametrize(
+    "word", ["했습니다", "좋아요", "그렇죠", "알려줘", "없다", "한다", "재밌었다", "최고이다"]
+)
+def test_a_korean_verb_form_ends_a_sentence(word):
+    assert ends_korean_sentence(word[-2:], "그")
+
+
+@pytest.mark.parametrize("word", ["보다", "마다", "중요", "필요", "다", "요", "그리고", "a다", ""])
+def test_an_ordinary_korean_word_does_not(word):
+    assert not ends_korean_sentence(word[-2:], "그")
+
+
+def test_what_is_quoted_in_korean_goes_on():
+    assert not ends_korean_sentence("했다", "해")
+    assert ends_korean_sentence("했다", "")

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from ..errors import DataError
 from ..ragged import Ragged
-from ..text.units import END, START, Pieces
+from ..text.units import END, START, CutText
 from .batch import Batch
 from .columns import shown_value
 from .readers import Reader
@@ -120,7 +120,7 @@ def _texts(texts: Iterable[object], name: str) -> list[str]:
     return found
 
 
-def collate_sources(sources: Sequence[Pieces]) -> Batch:
+def collate_sources(sources: Sequence[CutText]) -> Batch:
     """Put texts that are to be written about into one batch, each as one sentence."""
     batch = _as_sentences(_Rows.of([pieces.ids for pieces in sources]).taken())
     return replace(batch, texts=tuple(pieces.tokens for pieces in sources))

@@ -18,7 +18,7 @@ from .columns import PARTS, Columns, Found, Row, RowError, to_document
 from .formats.delimited import delimited_rows
 from .formats.dialects import Dialect, in_encoding_of
 from .formats.jsonlines import json_rows
-from .formats.lines import STANDARD_INPUT, Lines, Resumed, Source
+from .formats.lines import STANDARD_INPUT, Lines, NamedLines, Resumed
 from .formats.table import Format, find_format
 from .tables import label_rows, one_column
 
@@ -235,7 +235,7 @@ def _paired(texts: Iterable[object], labels: Iterable[object] | None) -> Iterato
         yield Row(number, {"text": text, "label": label})
 
 
-def _standard_input_rows(lines: Source, columns: Columns) -> Iterator[Found]:
+def _standard_input_rows(lines: NamedLines, columns: Columns) -> Iterator[Found]:
     """JSON lines if the first line begins like an object, else CSV."""
     rest = iter(lines)
     first = next(rest, None)

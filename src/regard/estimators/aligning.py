@@ -13,7 +13,7 @@ from ..data.runs import cut_runs
 from ..models.seq2seq import Seq2Seq
 from ..nn.modes import in_evaluation
 from ..records.alignment import Alignment
-from ..text.units import START, Pieces
+from ..text.units import START, CutText
 from ..text.vocab import PADDING
 from .writer import TextWriter
 
@@ -66,11 +66,11 @@ def _looked(model: Seq2Seq, batch: PairBatch) -> list[tuple[torch.Tensor, float]
     return list(zip(shaped, scores, strict=True))
 
 
-def _blind(source: Pieces, target: Pieces) -> Alignment:
+def _blind(source: CutText, target: CutText) -> Alignment:
     return _alignment(source, target, torch.zeros(len(target.ids) + 1, len(source.ids)), 0.0)
 
 
-def _alignment(source: Pieces, target: Pieces, weights: torch.Tensor, score: float) -> Alignment:
+def _alignment(source: CutText, target: CutText, weights: torch.Tensor, score: float) -> Alignment:
     return Alignment(
         source=source.tokens.text,
         target=target.tokens.text,

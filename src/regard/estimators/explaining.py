@@ -10,7 +10,7 @@ import torch
 
 from ..config import require_one_of
 from ..data.batch import Batch
-from ..data.readers import read_texts
+from ..data.readers import read_strings
 from ..errors import ConfigError, suggestion
 from ..explain.answers import Answers, holding, likeliest
 from ..explain.methods import DEFAULT_METHOD, METHODS
@@ -44,15 +44,14 @@ def explain(
         name = str(classifier.facts_.get("explain_method") or DEFAULT_METHOD)
     require_one_of("method", name, METHODS)
     found: list[Explanation] = []
-    for chunk in chunks(read_texts(texts)):
+    for some in chunks(read_strings(texts)):
         placed: dict[int, Explanation] = {}
-        some = [document.text for document in chunk]
         for places, answers in answers_about(classifier, some, question):
             explained = METHODS[name].explain(answers)
             if question.receipt:
                 explained = with_receipts(answers, explained)
             placed |= zip(places, explained, strict=True)
-        found += [placed[place] for place in range(len(chunk))]
+        found += [placed[place] for place in range(len(some))]
     return found
 
 

@@ -20,7 +20,7 @@ from ..data.threads import ahead
 from ..models.base import Model
 from ..nn.levels import Kept
 from ..nn.modes import in_evaluation
-from ..text.document import Tokens
+from ..text.document import Tokens, cut_tokens
 from ..text.encode import Encoded, encode
 from ..text.tokenize import TextConfig
 from ..text.vocab import UNKNOWN, Vocab
@@ -88,8 +88,8 @@ class TextReader:
         """Read the texts in batches of similar lengths; the places say which is which."""
         complete = encode(texts, self.vocab, self.text)
         scanned = self._scanned(complete)
-        whole = complete.tokens(texts)
-        left = whole if scanned.kept is complete else scanned.kept.tokens(texts)
+        whole = cut_tokens(texts, complete)
+        left = whole if scanned.kept is complete else cut_tokens(texts, scanned.kept)
         for chosen in scanned.batches(BATCH_TOKENS):
             places = tuple(chosen.tolist())
             batch = gather(scanned.kept, chosen).to(self.device)

@@ -24,8 +24,7 @@ from ..records.history import History
 from ..tasks.baselines import TfidfBaseline
 from ..tasks.generate import GenerationConfig
 from ..text.tokenize import TextConfig
-from ..text.unit_kinds import load_units, save_units
-from ..text.units import Units, UnitsConfig
+from ..text.units import Units, UnitsConfig, load_units, save_units
 from ..text.vocab import Vocab
 from ..training.config import TrainingConfig
 from ..training.forcing import ForcingConfig

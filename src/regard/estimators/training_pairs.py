@@ -13,8 +13,7 @@ from ..data.fingerprints import fingerprint
 from ..data.pairs import EncodedPairs, Pair
 from ..data.splits import split_by_group
 from ..errors import DataError
-from ..text.unit_kinds import build_units
-from ..text.units import Units, UnitsConfig
+from ..text.units import Units, UnitsConfig, build_units
 from ..training.seeds import derived_seed
 from .reader import chunks
 from .training_documents import FEWEST_TO_SPLIT, Holdout

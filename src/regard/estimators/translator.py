@@ -15,7 +15,7 @@ import torch
 from ..config import Plain, require, require_one_of
 from ..data.columns import Columns
 from ..data.pairs import EncodedPairs, Pair, PairBatch, pair_texts, read_pairs
-from ..data.readers import read_documents, read_texts
+from ..data.readers import read_documents, read_strings
 from ..errors import ConfigError, ModelError
 from ..explain.alignment_receipts import audit_alignments, with_alignment_receipts
 from ..models.seq2seq import Seq2Seq, Seq2SeqConfig
@@ -445,8 +445,8 @@ class Translator(TextEstimator):
 
     def _written(self, sources: Iterable[str], config: GenerationConfig) -> list[Wrote]:
         wrote: list[Wrote] = []
-        for chunk in chunks(read_texts(sources)):
-            wrote += self.writer_.write(self.model_, [one.text for one in chunk], config)
+        for chunk in chunks(read_strings(sources)):
+            wrote += self.writer_.write(self.model_, chunk, config)
         return wrote
 
     def _effective_count(self, wrote: Sequence[Wrote]) -> float | None:

@@ -15,7 +15,7 @@ from ..nn.decoding.search import Hypothesis
 from ..records.alignment import Alignment
 from ..records.translation import Candidate
 from ..tasks.generate import GenerationConfig, generate
-from ..text.units import END, Pieces, Units, spelled
+from ..text.units import END, CutText, Units, spelled
 from ..text.vocab import UNKNOWN
 from ..training.seeds import derived_seed
 
@@ -36,7 +36,7 @@ _NOTHING = Hypothesis(
 class Wrote:
     """One text in pieces, and what the network wrote about it, best first."""
 
-    source: Pieces
+    source: CutText
     found: list[Hypothesis]
 
 

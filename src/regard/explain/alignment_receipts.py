@@ -24,7 +24,7 @@ from ..nn.modes import in_evaluation
 from ..records.alignment import Alignment, AlignmentReceipt, WrittenReceipt, belonging
 from ..records.audit import Metric
 from ..records.receipt import CHANCE, FAITHFUL, NOT_MEASURED, TOO_SHORT, WEAK, Judgement
-from ..text.units import START, Pieces, Units
+from ..text.units import START, CutText, Units
 from ..text.vocab import PADDING, UNKNOWN
 from .rankings import Floats
 from .tally import Measured, Protocol, Tally
@@ -101,7 +101,7 @@ class _Inquiry:
     """What is asked about one alignment."""
 
     def __init__(
-        self, model: Seq2Seq, alignment: Alignment, source: Pieces, target: Pieces
+        self, model: Seq2Seq, alignment: Alignment, source: CutText, target: CutText
     ) -> None:
         self._model, self._source, self._target = model, source, target
         self._weights = alignment.weights
@@ -177,7 +177,7 @@ class _Inquiry:
         return found[:, :-1]  # the end is no piece of the text
 
 
-def _members(pieces: Pieces, spans: Sequence[tuple[int, int]]) -> Mask:
+def _members(pieces: CutText, spans: Sequence[tuple[int, int]]) -> Mask:
     """Which row or column each piece belongs to, (pieces, spans): itself, or a whole word."""
     own = [(int(start), int(end)) for start, end in pieces.tokens.spans.tolist()]
     if own == list(spans):

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kernels.scan import Encoded
+
 __all__ = ["Document", "Label", "Tokens", "cut_tokens"]
 
 Label = str | int | tuple[str, ...]
@@ -72,21 +74,13 @@ class Tokens:
         return Tokens(self.text, self.spans[: int(kept.sum())], kept)
 
 
-def cut_tokens(
-    texts: Sequence[str],
-    spans: NDArray[np.int32],
-    *,
-    lengths: NDArray[np.int64],
-    sentence_lengths: NDArray[np.int32],
-    sentences: NDArray[np.int64],
-) -> list[Tokens]:
-    """Cut what was found in many texts, laid end to end, into what was found in each.
-
-    ``lengths`` and ``sentences`` say how many tokens and sentences each text has, (texts,).
-    """
-    token_ends, sentence_ends = np.cumsum(lengths).tolist(), np.cumsum(sentences).tolist()
+def cut_tokens(texts: Sequence[str], encoded: Encoded) -> list[Tokens]:
+    """Cut what was found in many texts, laid end to end, into what was found in each."""
+    token_ends = np.cumsum(encoded.lengths).tolist()
+    sentence_ends = np.cumsum(encoded.sentences).tolist()
     bounds = zip([0, *token_ends], token_ends, [0, *sentence_ends], sentence_ends, strict=False)
+    spans, lengths = encoded.spans, encoded.sentence_lengths
     return [
-        Tokens(text, spans[first:end], sentence_lengths[first_sentence:sentence_end])
+        Tokens(text, spans[first:end], lengths[first_sentence:sentence_end])
         for text, (first, end, first_sentence, sentence_end) in zip(texts, bounds, strict=True)
     ]

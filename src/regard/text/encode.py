@@ -3,43 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .document import Tokens, cut_tokens
-from .numbering import Numbering
+from ..kernels.scan import Encoded
 from .scanning import scanner_for
 from .tokenize import TextConfig, tokenize
-from .vocab import Vocab
+from .vocab import Numbering, Vocab
 
 __all__ = ["Encoded", "encode"]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Encoded:
-    """Texts as ids laid end to end, and where each token stands in its own text."""
-
-    ids: NDArray[np.int32]  # (tokens,)
-    spans: NDArray[np.int32]  # (tokens, 2)
-    lengths: NDArray[np.int64]  # (texts,), tokens in each
-    sentence_lengths: NDArray[np.int32]  # (sentences,), none is zero
-    sentences: NDArray[np.int64]  # (texts,), sentences in each
-
-    def __len__(self) -> int:
-        """How many texts there are."""
-        return len(self.lengths)
-
-    def tokens(self, texts: Sequence[str]) -> list[Tokens]:
-        """The tokens of each text; ``texts`` are those that were encoded."""
-        return cut_tokens(
-            texts,
-            self.spans,
-            lengths=self.lengths,
-            sentence_lengths=self.sentence_lengths,
-            sentences=self.sentences,
-        )
 
 
 def encode(texts: Sequence[str], words: Vocab | Numbering, config: TextConfig) -> Encoded:
@@ -47,14 +19,7 @@ def encode(texts: Sequence[str], words: Vocab | Numbering, config: TextConfig) -
     scanner = scanner_for(config)
     if scanner is None:
         return _encode_plainly(texts, words, config)
-    found = scanner.scan(texts, words.search)
-    return Encoded(
-        ids=found.ids,
-        spans=found.spans,
-        lengths=found.lengths,
-        sentence_lengths=found.sentence_lengths,
-        sentences=found.sentences,
-    )
+    return scanner.scan(texts, words.search)
 
 
 def _encode_plainly(texts: Sequence[str], words: Vocab | Numbering, config: TextConfig) -> Encoded:

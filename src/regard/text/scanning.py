@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from ..kernels.scan import Scanner, ScannerRules, available
 from .abbreviations import ABBREVIATIONS, BEFORE_NUMBERS, NAMES, OFTEN_LAST, ORDINALS, STARTERS
 from .characters import kind_table, lower_table
-from .korean import BEFORE_DA, BEFORE_YO
 from .markup import BLOCK_TAGS, ENTITIES, INLINE_TAGS
+from .sentences import BEFORE_DA, BEFORE_YO
 
 if TYPE_CHECKING:
     from .tokenize import TextConfig

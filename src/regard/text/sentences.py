@@ -11,9 +11,8 @@ import re
 
 from .abbreviations import ABBREVIATIONS, BEFORE_NUMBERS, NAMES, OFTEN_LAST, ORDINALS, STARTERS
 from .characters import Kinds, lower_case
-from .korean import ends_korean_sentence
 
-__all__ = ["sentence_ends"]
+__all__ = ["BEFORE_DA", "BEFORE_YO", "ends_korean_sentence", "sentence_ends"]
 
 # Wherever a sentence might end. A pattern takes all that it looks at, but for a bounded rest.
 # The first line is all of the first characters, so that every other is passed over quickly.
@@ -45,6 +44,17 @@ _IN_WORD = frozenset(b"aAxk1me.")
 _LETTERS = frozenset(b"aAxk")
 _UNSPACED = frozenset(b"ck")
 _FIGURE, _UPPER, _LOWER, _DOT, _MARK = b"1Aa.!"
+
+# Korean sentences often end in a verb form and a space alone.
+_SYLLABLES = [chr(code) for code in range(ord("가"), ord("힣") + 1)]
+_FINALS = (4, 18, 20)  # ㄴ ㅄ ㅆ, as in 한다, 없다, 했다
+_FINAL_COUNT = 28  # syllables are numbered so that the final consonant changes first
+
+BEFORE_YO = frozenset("어아네세구나해고군데에예까와줘지게워내여래")
+"""Syllables that make a verb form with 요 behind them."""
+
+BEFORE_DA = frozenset("니이").union(*(_SYLLABLES[final::_FINAL_COUNT] for final in _FINALS))
+"""Syllables that make a verb form with 다 behind them."""
 
 
 def sentence_ends(text: str, kinds: Kinds) -> list[int]:
@@ -238,3 +248,13 @@ def _distance(kinds: bytes, kind: bytes, start: int, reach: int) -> int:
     """How far ahead the next ``kind`` is, or the text's end, but not farther than ``reach``."""
     found = kinds.find(kind, start, start + reach)
     return (found if found >= 0 else min(len(kinds), start + reach)) - start
+
+
+def ends_korean_sentence(ending: str, following: str) -> bool:
+    """Whether a word with these last two characters ends a sentence, ``following`` the next one."""
+    if following in ("하", "해"):  # 했다 해도, 있다 하더라도: what was said goes on
+        return False
+    before, last = ending[:-1], ending[-1:]
+    if last == "다":
+        return before in BEFORE_DA
+    return last in ("죠", "줘") or (last == "요" and before in BEFORE_YO)

@@ -66,14 +66,7 @@ def tokenize_many(texts: Sequence[str], config: TextConfig = _DEFAULT) -> list[T
     scanner = scanner_for(config)
     if scanner is None:
         return [tokenize(text, config) for text in texts]
-    found = scanner.scan(texts)
-    return cut_tokens(
-        texts,
-        found.spans,
-        lengths=found.lengths,
-        sentence_lengths=found.sentence_lengths,
-        sentences=found.sentences,
-    )
+    return cut_tokens(texts, scanner.scan(texts))
 
 
 def _per_sentence(spans: NDArray[np.int32], ends: list[int]) -> NDArray[np.int32]:

@@ -10,9 +10,10 @@ from native_cases import needs_native
 from regard.errors import DataError
 from regard.kernels.scan.jobs import NumberJob, call
 from regard.kernels.scan.word_table import WordTable, joined_codes
+from regard.text.document import cut_tokens
 from regard.text.encode import encode
-from regard.text.numbering import Numbering
 from regard.text.tokenize import TextConfig
+from regard.text.vocab import Numbering
 
 pytestmark = needs_native
 
@@ -60,7 +61,7 @@ def test_new_words_are_numbered_as_by_a_dictionary(seed):
             for _ in range(5)
         ]
         found = encode(texts, numbering, TextConfig())
-        words = [word for tokens in found.tokens(texts) for word in tokens.words()]
+        words = [word for tokens in cut_tokens(texts, found) for word in tokens.words()]
         assert found.ids.tolist() == [numbers.setdefault(word, len(numbers)) for word in words]
     assert numbering.words == list(numbers)
 

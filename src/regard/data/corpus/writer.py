@@ -15,8 +15,8 @@ from ...errors import DataError
 from ...files import open_named
 from ...text.document import Document, Label
 from ...text.encode import Encoded, encode
-from ...text.numbering import Numbering
 from ...text.tokenize import TextConfig
+from ...text.vocab import Numbering
 from ..caps import Caps, CutTally, count_cuts, cut, left_of
 from ..columns import Columns, time_number
 from ..fingerprints import fingerprint

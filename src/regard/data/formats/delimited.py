@@ -19,7 +19,7 @@ from ...errors import DataError
 from ...records.reading import BadRow
 from ..columns import Columns, Found, Ignored, Row, is_number, require_columns, unique_names
 from .dialects import Dialect, Quoting
-from .lines import LONGEST_ROW, Source
+from .lines import LONGEST_ROW, NamedLines
 from .rows import Cell, Cells, RowEncoder, finite, require_known_columns
 
 __all__ = ["DelimitedEncoder", "delimited_rows"]
@@ -53,7 +53,7 @@ class _Record:
 
 
 def delimited_rows(
-    lines: Source, columns: Columns, *, by_suffix: str | None = None
+    lines: NamedLines, columns: Columns, *, by_suffix: str | None = None
 ) -> Iterator[Found]:
     """Walk through the rows below the header, which must name the needed columns.
 
@@ -101,7 +101,7 @@ def delimited_rows(
 class _Feed:
     """Numbered lines that can be put back."""
 
-    def __init__(self, lines: Source) -> None:
+    def __init__(self, lines: NamedLines) -> None:
         self._lines = enumerate(lines, 1)
         self._waiting: deque[_Line] = deque()
 

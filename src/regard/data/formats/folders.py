@@ -10,7 +10,7 @@ from pathlib import Path
 from ...errors import DataError
 from ...records.reading import BadRow
 from ..columns import Columns, Found, Ignored, Row
-from .lines import LONGEST_ROW, Lines, Source
+from .lines import LONGEST_ROW, Lines, NamedLines
 
 __all__ = ["TEXT_SUFFIXES", "files_below", "folder_rows", "is_text_name", "text_rows"]
 
@@ -25,7 +25,7 @@ _KINDS = {
 }
 
 
-def text_rows(lines: Source, columns: Columns) -> Iterator[Found]:
+def text_rows(lines: NamedLines, columns: Columns) -> Iterator[Found]:
     """One text a line; a blank line is an empty text, so that answers stay in step with lines."""
     if columns.label is not None:
         raise DataError(

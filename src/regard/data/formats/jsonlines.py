@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from ...errors import DataError
 from ...records.reading import BadRow
 from ..columns import Columns, Found, Ignored, Row
-from .lines import Source
+from .lines import NamedLines
 from .rows import Cells, RowEncoder, finite
 
 __all__ = ["JsonEncoder", "json_lines", "json_rows"]
@@ -17,7 +17,7 @@ __all__ = ["JsonEncoder", "json_lines", "json_rows"]
 _DEEPEST = 100
 
 
-def json_rows(lines: Source, columns: Columns) -> Iterator[Found]:
+def json_rows(lines: NamedLines, columns: Columns) -> Iterator[Found]:
     """Walk through the objects of the file; the columns are looked up in each of them."""
     for number, (text, problem) in enumerate(lines, 1):
         if problem is not None:

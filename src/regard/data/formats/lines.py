@@ -24,7 +24,7 @@ from .encodings import (
     wide_encoding,
 )
 
-__all__ = ["LONGEST_ROW", "STANDARD_INPUT", "Lines", "Resumed", "Source", "open_bytes"]
+__all__ = ["LONGEST_ROW", "STANDARD_INPUT", "Lines", "NamedLines", "Resumed", "open_bytes"]
 
 STANDARD_INPUT = "-"
 
@@ -32,7 +32,7 @@ LONGEST_ROW = 1 << 26  # bytes or characters, in one line or in several
 _BLOCK = 1 << 20
 
 
-class Source(Protocol):
+class NamedLines(Protocol):
     """Named lines, each with what is wrong with it or ``None``."""
 
     name: str

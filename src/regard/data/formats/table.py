@@ -13,7 +13,7 @@ from .delimited import DelimitedEncoder, delimited_rows
 from .dialects import Dialect
 from .folders import TEXT_SUFFIXES, folder_rows, text_rows
 from .jsonlines import JsonEncoder, json_rows
-from .lines import Source
+from .lines import NamedLines
 from .parquet import ParquetEncoder, parquet_rows
 from .rows import RowEncoder
 
@@ -40,7 +40,7 @@ class Format:
 
     title: str
     suffixes: tuple[str, ...] = ()
-    read_lines: Callable[[Source, Columns], Iterator[Found]] | None = None
+    read_lines: Callable[[NamedLines, Columns], Iterator[Found]] | None = None
     read_path: Callable[[Path, Columns], Iterator[Found]] | None = None
     write: Callable[[Callable[[], Dialect]], RowEncoder] | None = None
 

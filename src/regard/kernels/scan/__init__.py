@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from .jobs import why_not
-from .scanner import Scanned, Scanner, ScannerRules, Search
+from .scanner import Encoded, Scanner, ScannerRules, Search
 from .word_table import WordTable
 
 __all__ = [
-    "Scanned",
+    "Encoded",
     "Scanner",
     "ScannerRules",
     "Search",

@@ -16,7 +16,7 @@ from ...errors import DataError
 from .jobs import LANES, MARGIN, NumberJob, Rules, ScanJob, call
 from .word_table import WordTable, joined_codes
 
-__all__ = ["Scanned", "Scanner", "ScannerRules", "Search"]
+__all__ = ["Encoded", "Scanner", "ScannerRules", "Search"]
 
 _LONGEST = (1 << 31) - 1  # characters of a text, so that offsets into it fit
 _BLOCK = 1 << 18  # characters that are scanned in one call: their codes take a megabyte
@@ -44,14 +44,18 @@ class Search:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scanned:
-    """What was found in some texts, laid end to end."""
+class Encoded:
+    """What was found in some texts, laid end to end: where tokens stand, and ids of their words."""
 
     spans: NDArray[np.int32]  # (tokens, 2), where each begins and ends in its text
     lengths: NDArray[np.int64]  # (texts,), tokens in each
     sentence_lengths: NDArray[np.int32]  # (sentences,), none is zero
     sentences: NDArray[np.int64]  # (texts,), sentences in each
     ids: NDArray[np.int32]  # (tokens,), of their words; none where nothing was looked up
+
+    def __len__(self) -> int:
+        """How many texts there are."""
+        return len(self.lengths)
 
 
 class Scanner:
@@ -65,7 +69,7 @@ class Scanner:
         for name in ("tags", "entities", "words"):
             self._rules.fill(**{name: WordTable.of(getattr(rules, name)).job()})
 
-    def scan(self, texts: Sequence[str], search: Search | None = None) -> Scanned:
+    def scan(self, texts: Sequence[str], search: Search | None = None) -> Encoded:
         """Find the tokens and sentences of each text, and the ids of their words if asked."""
         sizes = np.fromiter(map(len, texts), np.int64, len(texts))
         if sizes.max(initial=0) > _LONGEST:
@@ -92,7 +96,7 @@ class _Room:
         self.job.fill(kinds=np.empty(longest + 2 * MARGIN, np.uint8))
         self.job.fill(bases=np.empty(longest + 2 * MARGIN, np.uint8))
 
-    def scan(self, texts: Sequence[str], search: Search | None) -> Scanned:
+    def scan(self, texts: Sequence[str], search: Search | None) -> Encoded:
         codes, starts = joined_codes(texts)
         counts = np.empty((2, len(texts)), np.int64)
         self.job.text_count = len(texts)
@@ -103,7 +107,7 @@ class _Room:
         )
         call("scan", self.job)
         tokens, sentences = counts.sum(axis=1).tolist()
-        found = Scanned(
+        found = Encoded(
             spans=self.spans[:tokens].copy(),
             lengths=counts[0],
             sentence_lengths=self.sentence_lengths[:sentences].copy(),
@@ -116,7 +120,7 @@ class _Room:
 
 
 def _look_up(
-    found: Scanned, codes: NDArray[np.uint32], starts: NDArray[np.int64], search: Search
+    found: Encoded, codes: NDArray[np.uint32], starts: NDArray[np.int64], search: Search
 ) -> None:
     """Fill in the ids of the words."""
     if search.grows:
@@ -145,8 +149,8 @@ def _runs(sizes: NDArray[np.int64]) -> Iterator[slice]:
         yield slice(0)
 
 
-def _joined(parts: Sequence[Scanned]) -> Scanned:
-    return Scanned(
+def _joined(parts: Sequence[Encoded]) -> Encoded:
+    return Encoded(
         spans=np.concatenate([part.spans for part in parts]),
         lengths=np.concatenate([part.lengths for part in parts]),
         sentence_lengths=np.concatenate([part.sentence_lengths for part in parts]),

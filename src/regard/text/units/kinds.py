@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from ..config import from_dict
-from ..errors import ConfigError, DataError, ModelError
+from ...config import from_dict
+from ...errors import ConfigError, DataError, ModelError
 from .listed import ListedUnits
+from .pieces import Units, UnitsConfig
 from .subwords import SubwordUnits
-from .units import Units, UnitsConfig
 
 __all__ = ["build_units", "load_units", "save_units"]
 

@@ -14,10 +14,10 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..config import checked_settings, require, require_one_of
-from .document import Tokens
+from ...config import checked_settings, require, require_one_of
+from ..document import Tokens
 
-__all__ = ["END", "KINDS", "RESERVED", "START", "Pieces", "Units", "UnitsConfig", "spelled"]
+__all__ = ["END", "KINDS", "RESERVED", "START", "CutText", "Units", "UnitsConfig", "spelled"]
 
 START = 2
 """The id that stands before the first piece of a written text."""
@@ -53,7 +53,7 @@ class UnitsConfig:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Pieces:
+class CutText:
     """A text in pieces: where they lie in it, and their ids."""
 
     tokens: Tokens
@@ -72,7 +72,7 @@ class Units(Protocol):
         """How many ids there are, the reserved ones counted."""
         ...
 
-    def encode(self, texts: Sequence[str]) -> list[Pieces]:
+    def encode(self, texts: Sequence[str]) -> list[CutText]:
         """Cut each text into pieces."""
         ...
 

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..config import to_dict
-from ..errors import DataError
-from .characters import lower_words
-from .tokenize import tokenize
-from .units import END, RESERVED, START, Pieces, UnitsConfig, one_sentence
-from .vocab import PADDING, UNKNOWN
+from ...config import to_dict
+from ...errors import DataError
+from ..characters import lower_words
+from ..tokenize import tokenize
+from ..vocab import PADDING, UNKNOWN
+from .pieces import END, RESERVED, START, CutText, UnitsConfig, one_sentence
 
 __all__ = ["ListedUnits"]
 
@@ -53,7 +53,7 @@ class ListedUnits:
         """How many ids there are, the reserved ones counted."""
         return len(self.pieces)
 
-    def encode(self, texts: Sequence[str]) -> list[Pieces]:
+    def encode(self, texts: Sequence[str]) -> list[CutText]:
         """Cut each text into pieces."""
         return [self._encoded(text) for text in texts]
 
@@ -69,10 +69,10 @@ class ListedUnits:
         """Return what the units are made of, as values that JSON can hold."""
         return {"config": to_dict(self.config), "pieces": self.pieces[len(RESERVED) :]}
 
-    def _encoded(self, text: str) -> Pieces:
+    def _encoded(self, text: str) -> CutText:
         pieces, spans = self._cut(text)
         ids = np.fromiter((self._ids.get(piece, UNKNOWN) for piece in pieces), np.int32)
-        return Pieces(one_sentence(text, spans), ids)
+        return CutText(one_sentence(text, spans), ids)
 
     def _cut(self, text: str) -> tuple[list[str], Spans]:
         pieces, spans = _CUTS[self.config.kind](text)

@@ -8,8 +8,16 @@ import pytest
 
 from regard.config import to_dict
 from regard.errors import ConfigError, ModelError
-from regard.text.unit_kinds import build_units, load_units, save_units
-from regard.text.units import END, KINDS, START, UnitsConfig, spelled
+from regard.text.units import (
+    END,
+    KINDS,
+    START,
+    UnitsConfig,
+    build_units,
+    load_units,
+    save_units,
+    spelled,
+)
 from regard.text.vocab import PADDING, UNKNOWN
 
 pytest.importorskip("tokenizers")

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..config import to_dict
-from ..errors import DataError, MissingExtra
-from .units import END, RESERVED, START, Pieces, UnitsConfig, one_sentence
-from .vocab import PADDING, UNKNOWN
+from ...config import to_dict
+from ...errors import DataError, MissingExtra
+from ..vocab import PADDING, UNKNOWN
+from .pieces import END, RESERVED, START, CutText, UnitsConfig, one_sentence
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -62,15 +62,15 @@ class SubwordUnits:
         """How many ids there are, the reserved ones counted."""
         return self._tokenizer.get_vocab_size() + _SHIFT
 
-    def encode(self, texts: Sequence[str]) -> list[Pieces]:
+    def encode(self, texts: Sequence[str]) -> list[CutText]:
         """Cut each text into pieces."""
         known = [_without_surrogates(text) for text in texts]
-        found: list[Pieces] = []
+        found: list[CutText] = []
         for text, cut in zip(texts, self._tokenizer.encode_batch(known), strict=True):
             ids = np.array(cut.ids, dtype=np.int32)
             spans = _trimmed(text, cut.offsets)
             shifted = np.where(ids > 0, ids + _SHIFT, UNKNOWN).astype(np.int32)
-            found.append(Pieces(one_sentence(text, spans), shifted))
+            found.append(CutText(one_sentence(text, spans), shifted))
         return found
 
     def decode(self, ids: Iterable[int]) -> str:
