@@ -5,9 +5,20 @@ Words are orange and sentences blue: a pair that all kinds of colour-blindness t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-__all__ = ["DARK", "LEVELS", "LIGHT", "Colour", "Theme", "contrast", "hexadecimal", "mixed"]
+__all__ = [
+    "DARK",
+    "LEVELS",
+    "LIGHT",
+    "PRINT",
+    "SERIES",
+    "Colour",
+    "Theme",
+    "contrast",
+    "hexadecimal",
+    "mixed",
+]
 
 Colour = tuple[int, ...]
 """Red, green and blue, 0 to 255."""
@@ -28,6 +39,7 @@ class Theme:
     word: Colour  # what a word for the label is shaded with
     against: Colour  # what a word against the label is shaded with
     sentence: Colour
+    mark: Colour  # thin lines and marks of a chart, where the orange of words is too pale
 
     def shade(self, level: int, *, against: bool = False) -> Colour:
         """The background of a word at a level from 0 to ``LEVELS``."""
@@ -55,6 +67,7 @@ LIGHT = Theme(
     word=(247, 144, 40),
     against=(150, 140, 240),
     sentence=(0, 114, 178),
+    mark=(213, 94, 0),
 )
 DARK = Theme(
     paper=(20, 24, 31),
@@ -65,7 +78,22 @@ DARK = Theme(
     word=(250, 150, 50),
     against=(150, 140, 240),
     sentence=(86, 180, 233),
+    mark=(240, 144, 77),
 )
+PRINT = replace(
+    LIGHT, panel=(255, 255, 255), ink=(0, 0, 0), muted=(68, 68, 68), line=(187, 187, 187)
+)
+SERIES = (
+    (31, 111, 180),
+    (217, 115, 26),
+    (59, 143, 74),
+    (166, 61, 87),
+    (113, 86, 168),
+    (107, 107, 107),
+    (181, 155, 0),
+    (42, 161, 152),
+)
+"""The colours of the lines of one chart, where there are many of equal standing."""
 
 
 def mixed(first: Colour, second: Colour, share: float) -> Colour:

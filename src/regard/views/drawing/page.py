@@ -9,26 +9,14 @@ import re
 from collections.abc import Sequence
 from importlib import resources
 
+from .colours import DARK, LIGHT, PRINT, Theme, hexadecimal
+
 __all__ = ["asset", "contents", "escaped", "page", "section"]
 
 # Code points that no HTML file can hold: NUL, and surrogates without their other half.
 _UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
 
-# Colours are of the Okabe-Ito palette, lightened for dark pages: told apart by the colour-blind.
 _STYLES = """
-:root { color-scheme: light dark;
-  --paper: #ffffff; --panel: #f6f7f9; --ink: #1c2330; --muted: #5d6675; --line: #dfe3e9;
-  --blue: #0072b2; --orange: #d55e00; --green: #00805c; --yellow: #b07d00; --purple: #a8548a;
-  --blue-rgb: 0, 114, 178; --orange-rgb: 213, 94, 0; }
-@media (prefers-color-scheme: dark) { :root {
-  --paper: #14181f; --panel: #1c222b; --ink: #e4e8ee; --muted: #9aa5b4; --line: #303844;
-  --blue: #56b4e9; --orange: #f0904d; --green: #3cc09a; --yellow: #e6b422; --purple: #d890b8;
-  --blue-rgb: 86, 180, 233; --orange-rgb: 240, 144, 77; } }
-@media print { :root { color-scheme: light;
-  --paper: #ffffff; --panel: #ffffff; --ink: #000000; --muted: #444444; --line: #bbbbbb;
-  --blue: #0072b2; --orange: #d55e00; --green: #00805c; --yellow: #b07d00; --purple: #a8548a;
-  --blue-rgb: 0, 114, 178; --orange-rgb: 213, 94, 0; }
-  * { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--paper); color: var(--ink);
   font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; }
@@ -39,6 +27,32 @@ h2 { font-size: 1.2rem; margin: 2.75rem 0 .25rem; }
 h3 { font-size: 1rem; margin: 1.25rem 0 .25rem; }
 a { color: var(--blue); }
 :focus-visible { outline: 2px solid var(--blue); outline-offset: 2px; border-radius: 2px; }
+"""
+
+
+def _variables(theme: Theme) -> str:
+    """The colours of a page as its style sheets call them."""
+    named = {
+        "paper": theme.paper,
+        "panel": theme.panel,
+        "ink": theme.ink,
+        "muted": theme.muted,
+        "line": theme.line,
+        "blue": theme.sentence,
+        "orange": theme.mark,
+    }
+    found = [f"--{name}: {hexadecimal(colour)}" for name, colour in named.items()]
+    # With a strength of its own a colour is written as three numbers.
+    for name in ("blue", "orange"):
+        found.append(f"--{name}-rgb: {', '.join(map(str, named[name]))}")
+    return "; ".join(found)
+
+
+_COLOURS = f"""
+:root {{ color-scheme: light dark; {_variables(LIGHT)}; }}
+@media (prefers-color-scheme: dark) {{ :root {{ {_variables(DARK)}; }} }}
+@media print {{ :root {{ color-scheme: light; {_variables(PRINT)}; }}
+  * {{ print-color-adjust: exact; -webkit-print-color-adjust: exact; }} }}
 """
 
 
@@ -65,7 +79,7 @@ def page(title: str, body: str, *, styles: str = "", scripts: str = "") -> str:
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escaped(title)}</title>\n<style>{_STYLES}{styles}</style>\n</head>\n"
+        f"<title>{escaped(title)}</title>\n<style>{_COLOURS}{_STYLES}{styles}</style>\n</head>\n"
         f"<body>\n<main>\n{body}\n</main>\n{script}</body>\n</html>\n"
     )
 

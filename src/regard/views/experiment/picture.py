@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ...errors import ConfigError, MissingExtra
 from ...files import write_file
 from ...records.experiment import Chart, Curve, Experiment
+from ..drawing.colours import SERIES, hexadecimal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,7 +22,7 @@ __all__ = ["PLOT_FORMATS", "mean_curve", "render_plot", "require_plots", "write_
 
 PLOT_FORMATS = ("svg", "png")
 
-_COLOURS = ("#1f6fb4", "#d9731a", "#3b8f4a", "#a63d57", "#7156a8", "#6b6b6b", "#b59b00", "#2aa198")
+_COLOURS = tuple(map(hexadecimal, SERIES))
 _MUTED = "#8a8a8a"
 
 
