@@ -7,6 +7,8 @@ import pytest
 
 from cli_files import COLUMNS, rows, write_csv
 from regard import DocumentClassifier
+from regard.cli.inputs import existing, near_file
+from regard.errors import DataError
 from reviews import FLAGS, tagged, tiny
 
 AS_BEFORE = "read as in the training: --text-column review --label-column stars"
@@ -85,3 +87,16 @@ def test_a_model_made_in_python_remembers_no_file(tmp_path):
     tiny(training__epochs=1).fit(texts, labels).save(tmp_path / "model")
     facts = DocumentClassifier.load(tmp_path / "model").facts_
     assert not {"text_column", "label_column", "labels_separator", "encoding"} & facts.keys()
+
+
+def test_what_exists_is_returned(tmp_path):
+    assert existing(str(tmp_path)) == str(tmp_path)
+    assert existing("-") == "-", "standard input"
+
+
+def test_a_missing_file_is_named_with_the_one_that_was_meant(tmp_path):
+    (tmp_path / "reviews.csv").write_text("")
+    with pytest.raises(DataError, match=r"no file .*/review.csv; did you mean .*/reviews.csv\?"):
+        existing(str(tmp_path / "review.csv"))
+    assert near_file(str(tmp_path / "zzz.parquet")) == "check the name and the folder"
+    assert near_file("no/such/folder/a.csv") == "check the name and the folder"
