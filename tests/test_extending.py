@@ -96,8 +96,14 @@ def page(name):
     return runpy.run_path(str(ROOT / "scripts" / "tables"))["filled"](text)
 
 
+def help_of(command):
+    """The help of a command, its lines joined."""
+    return " ".join(CliRunner().invoke(app, [command, "--help"]).output.split())
+
+
 def test_a_score(monkeypatch):
     monkeypatch.setitem(SCORES, "loud", LoudScore)
+    assert help_of("train").count(f"{', '.join(SCORES)}") == 2, "of classifiers and translators"
     assert keeps(test_scores.TestEveryScore, LoudScore) > 5
     assert "| `loud` | query · 3 key, a newcomer's score. |" in page("models.md")
     fitted = tiny(network__score="loud", training__epochs=1).fit(*reviews(40))
@@ -106,6 +112,7 @@ def test_a_score(monkeypatch):
 
 def test_a_pooling(monkeypatch):
     monkeypatch.setitem(POOLINGS, "first", FirstPooling)
+    assert "structured, first" in help_of("train")
     assert keeps(test_poolings.TestEveryPooling, FirstPooling) > 5
     assert "| `first` | The first item of each row, a newcomer's pooling. |" in page("models.md")
     fitted = tiny(network__pooling="first", training__epochs=1).fit(*reviews(40))
@@ -156,6 +163,7 @@ def test_a_file_format(monkeypatch, fitted, tmp_path):
 
 def test_a_document_model(monkeypatch):
     monkeypatch.setitem(MODELS, "bag", BagConfig)
+    assert "--model han, flat, cahan, bag " in help_of("train")
     assert keeps(test_models.TestEveryModel, small(BagConfig)) > 15
     assert "| `bag` | The mean of all words, a newcomer's model. |" in page("models.md")
 

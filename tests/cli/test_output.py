@@ -11,6 +11,8 @@ import pytest
 
 from cli_files import COLUMNS
 from full_disk import full_disk
+from regard.cli.output import REPORTS, require_output
+from regard.errors import ConfigError
 from reviews import reviews, tiny
 
 TEXT = ("--text", "A great film. The music was dull.")
@@ -187,3 +189,10 @@ def test_nothing_that_is_printed_steers_a_terminal(shell, steering, monkeypatch,
     ran = shell(*PRINTED[command])
     assert ran.out or ran.err
     assert not OBEYED.search(ran.out) and not OBEYED.search(ran.err), ran
+
+
+def test_a_suffix_is_one_that_can_be_written(tmp_path):
+    require_output(tmp_path / "a.HTML", REPORTS, inputs=())
+    for name in ("a.pdf", "a", ".html"):
+        with pytest.raises(ConfigError, match=r"must end in \.html or \.json"):
+            require_output(tmp_path / name, REPORTS, inputs=())

@@ -49,7 +49,10 @@ TrainData = Annotated[
     str | None,
     typer.Option(help="Train that model here, and a probe, on the model's training data."),
 ]
-Methods = Annotated[list[str] | None, typer.Option(help="A method to audit; may be given again.")]
+Methods = Annotated[
+    list[str] | None,
+    typer.Option(help="A method to audit, may be given again: {methods}; else all that are usual."),
+]
 Drawn = Annotated[int, typer.Option(min=1, help="How many documents to draw.")]
 Seed = Annotated[int, typer.Option(help="What is drawn depends on it alone.")]
 Needle = Annotated[bool, typer.Option(help="Plant sentences and look for them.")]

@@ -35,7 +35,7 @@ def diff(
     old: Annotated[Path, typer.Argument(metavar="OLD", help="The folder of the model in use.")],
     new: Annotated[Path, typer.Argument(metavar="NEW", help="The folder of the new model.")],
     data: Data,
-    out: Annotated[Path | None, typer.Option(help="Write the changes as .html or .json.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the changes as {reports}.")] = None,
     json: Json = False,
     limit: Limit = None,
     show: Annotated[
@@ -46,7 +46,7 @@ def diff(
         typer.Option(min=0, max=1, help="Reasons changed where less than this share is the same."),
     ] = 0.5,
     method: Annotated[
-        str, typer.Option(help="How to explain both; by default as the old model does.")
+        str, typer.Option(help="How to explain both: {methods}; by default as the old model does.")
     ] = "default",
     text_column: TextColumn = None,
     label_column: LabelColumn = None,

@@ -24,7 +24,12 @@ __all__ = ["experiment"]
 
 
 def experiment(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Which one, or list to see all.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", help="Which one: {experiments}; or list to see what they show."
+        ),
+    ],
     more_seeds: Annotated[list[str] | None, typer.Argument(hidden=True)] = None,
     seed: Annotated[int, typer.Option(help="Same seed, same numbers.")] = 0,
     seeds: Annotated[

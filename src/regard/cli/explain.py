@@ -21,10 +21,12 @@ SomeTexts = Annotated[
 Text = Annotated[str | None, typer.Option(help="The text itself.")]
 Out = Annotated[
     Path | None,
-    typer.Option(help="Write .html, .json, .jsonl, .png or .svg instead of showing it."),
+    typer.Option(help="Write {drawings} instead of showing it."),
 ]
 Limit = Annotated[int, typer.Option(min=1, help="How many documents of a file to explain.")]
-Method = Annotated[str, typer.Option(help="How to explain.")]
+Method = Annotated[
+    str, typer.Option(help="How to explain: {methods}; else as is best for the model.")
+]
 Label = Annotated[
     str | None, typer.Option(help="The label to explain, in place of the model's answer.")
 ]

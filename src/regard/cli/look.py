@@ -37,7 +37,7 @@ def look(
         list[str] | None,
         typer.Option(help="A word to see in context; may be given again and again."),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Write the findings as .html or .json.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the findings as {reports}.")] = None,
     json: Json = False,
     limit: Limit = None,
     text_column: TextColumn = None,

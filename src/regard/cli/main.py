@@ -21,9 +21,9 @@ from .diff import diff
 from .evaluate import evaluate
 from .experiment import experiment
 from .explain import explain
+from .help import Command
 from .info import info
 from .look import look
-from .options import Command
 from .output import say, show
 from .predict import predict
 from .train import train

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from typer.core import TyperCommand
-
-if TYPE_CHECKING:
-    from typer import _click as click  # the copy of click that typer is made of
 
 __all__ = [
-    "Command",
     "Data",
     "Device",
     "Encoding",
@@ -28,24 +23,6 @@ __all__ = [
     "TargetColumn",
     "TextColumn",
 ]
-
-
-class Command(TyperCommand):
-    """A command whose help ends with the formats that its data can have."""
-
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write a line for each format."""
-        super().format_epilog(ctx, formatter)
-        if any(one.metavar == "DATA" for one in self.params):
-            from ..data.formats.table import FORMATS
-
-            with formatter.section("Data"):
-                formatter.write_dl(
-                    [
-                        (" ".join(one.suffixes) or name, one.title.replace("`", ""))
-                        for name, one in FORMATS.items()
-                    ]
-                )
 
 
 def _hush(quiet: bool) -> bool:
@@ -87,5 +64,5 @@ Device = Annotated[str, typer.Option(help="Where to compute: auto, cpu, cuda, cu
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", callback=_hush, help="Print nothing but errors.")
 ]
-ReportFile = Annotated[Path | None, typer.Option(help="Write the report as .html or .json.")]
+ReportFile = Annotated[Path | None, typer.Option(help="Write the report as {reports}.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]

@@ -36,7 +36,7 @@ def predict(
     data: Data,
     out: Annotated[
         str,
-        typer.Option(help="Where to write, in the format of its suffix, or - for standard output."),
+        typer.Option(help="Where to write: {written}, or - for standard output."),
     ] = "-",
     text_column: TextColumn = None,
     abstain_below: Annotated[

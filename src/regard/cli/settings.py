@@ -11,10 +11,18 @@ from ..errors import ConfigError, suggestion
 if TYPE_CHECKING:
     from ..estimators.classifier import DocumentClassifier
     from ..estimators.translator import Translator
+    from ..models.seq2seq import Seq2SeqConfig
 
-__all__ = ["classifier_from", "split_changes", "translator_from"]
+__all__ = [
+    "CLASSIFIER_PARTS",
+    "TRANSLATOR_PARTS",
+    "classifier_from",
+    "split_changes",
+    "translator_from",
+    "translator_networks",
+]
 
-PARTS = ("network", "training", "text")
+CLASSIFIER_PARTS = ("network", "training", "text")
 TRANSLATOR_PARTS = ("network", "training", "units", "forcing", "generation")
 
 
@@ -41,10 +49,8 @@ def translator_from(changes: Sequence[str], *, device: str, model: str = "seq2se
     What was asked for is not chosen by the number of pairs.
     """
     from ..estimators.translator import Translator
-    from ..models.seq2seq import PRESETS
 
-    usual = Translator()
-    known = {"seq2seq": usual.network, **PRESETS}
+    usual, known = Translator(), translator_networks()
     require_one_of("--model", model, known)
     by_part = split_changes(changes, TRANSLATOR_PARTS)
     fixed = {f"{part}.{name}" for part, names in by_part.items() for name in names}
@@ -59,8 +65,17 @@ def translator_from(changes: Sequence[str], *, device: str, model: str = "seq2se
     )
 
 
+def translator_networks() -> dict[str, Seq2SeqConfig]:
+    """Return the networks that a translator can be made of: the usual one, and the presets."""
+    from ..estimators.translator import Translator
+    from ..models.seq2seq import PRESETS
+
+    usual = Translator().network
+    return {usual.name: usual, **PRESETS}
+
+
 def split_changes(
-    changes: Sequence[str], parts: Sequence[str] = PARTS
+    changes: Sequence[str], parts: Sequence[str] = CLASSIFIER_PARTS
 ) -> dict[str, dict[str, str]]:
     """Sort ``part.name=value`` by part; a later change of the same setting wins."""
     by_part: dict[str, dict[str, str]] = {part: {} for part in parts}

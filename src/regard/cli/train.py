@@ -28,7 +28,7 @@ __all__ = ["train"]
 TextColumn = Annotated[str, typer.Option(help="The column that holds the text.")]
 LabelColumn = Annotated[str, typer.Option(help="The column that holds the label.")]
 Out = Annotated[Path, typer.Option(help="The folder to write the model to.")]
-Task = Annotated[str, typer.Option(help="What to learn: classify texts, or translate them.")]
+Task = Annotated[str, typer.Option(help="What to learn: {tasks}.")]
 Validation = Annotated[
     str,
     typer.Option(metavar="FILE|FRACTION", help="What to stop early by; never the test data."),
@@ -41,10 +41,7 @@ GroupColumn = Annotated[
     str | None, typer.Option(help="Hold out whole groups, such as all texts of one author.")
 ]
 TimeColumn = Annotated[str | None, typer.Option(help="Hold out the latest texts.")]
-Network = Annotated[
-    str | None,
-    typer.Option(help="The network: han, cahan or flat; to translate seq2seq, notes or small."),
-]
+Network = Annotated[str | None, typer.Option(help="The network, by a name below.")]
 Epochs = Annotated[int | None, typer.Option(help="Passes over the data at most.")]
 Seed = Annotated[int | None, typer.Option(help="Same seed, same model.")]
 Changes = Annotated[
@@ -52,8 +49,7 @@ Changes = Annotated[
     typer.Option(
         "--set",
         metavar="PART.NAME=VALUE",
-        help="Change a setting of network, training or text (to translate: network, training, "
-        "units, forcing or generation): network.hidden_size=100.",
+        help="Change a setting of a part below: network.hidden_size=100.",
     ),
 ]
 Vectors = Annotated[

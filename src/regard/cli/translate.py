@@ -56,9 +56,7 @@ def translate(
     seed: Annotated[int | None, typer.Option(help="Of --sample: same seed, same texts.")] = None,
     out: Annotated[
         str,
-        typer.Option(
-            help="Where to write: .txt, a format of data by its suffix, or - for standard output."
-        ),
+        typer.Option(help="Where to write: .txt, {written}, or - for standard output."),
     ] = "-",
     source_column: Annotated[
         str | None, typer.Option(help="The column of a file that holds the text.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -13,7 +13,7 @@ from ...errors import ConfigError
 from ..inputs import document_columns, existing, open_documents
 from ..output import Delivery, Drawn, Remarks, say
 from ..progress import counted
-from ..settings import classifier_from
+from ..settings import CLASSIFIER_PARTS, classifier_from
 from ..training import (
     end_of_training,
     held_out,
@@ -298,6 +298,19 @@ def _describe(folder: Path) -> dict[str, object]:
     return describe_saved(folder, facts, saved.settings.to_dict())
 
 
+def _choices() -> dict[str, Iterable[str]]:
+    from ...models import MODELS
+    from ...nn.attention import SCORES
+    from ...nn.pooling import POOLINGS
+
+    return {
+        "--model": MODELS,
+        "--set": CLASSIFIER_PARTS,
+        "network.score": SCORES,
+        "network.pooling": POOLINGS,
+    }
+
+
 CLASSIFY = Task(
     noun="classifier",
     options={
@@ -319,4 +332,5 @@ CLASSIFY = Task(
     evaluate=_evaluate,
     explain=_explain,
     describe=_describe,
+    choices=_choices,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -111,6 +111,7 @@ class Task:
     evaluate: Callable[[ModelToEvaluate], None]
     explain: Callable[[TextsToShow], None]
     describe: Callable[[Path], dict[str, object]]  # what regard info tells
+    choices: Callable[[], Mapping[str, Iterable[str]]]  # what can be named to regard train
     audit: Callable[[TextsToAudit], None] | None = None  # None: as documents with labels are
 
 

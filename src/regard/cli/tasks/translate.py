@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from ...errors import DataError
 from ..inputs import existing, open_documents, pair_columns, source_columns
 from ..output import Delivery, Drawn, Remarks, say
 from ..progress import counted
-from ..settings import translator_from
+from ..settings import TRANSLATOR_PARTS, translator_from, translator_networks
 from ..training import (
     end_of_training,
     held_out,
@@ -277,6 +277,12 @@ def _describe(folder: Path) -> dict[str, object]:
     return describe_saved(folder, facts, saved.settings.to_dict())
 
 
+def _choices() -> dict[str, Iterable[str]]:
+    from ...nn.attention import SCORES
+
+    return {"--model": translator_networks(), "--set": TRANSLATOR_PARTS, "network.score": SCORES}
+
+
 _LOOK = "use regard explain to see where it looks"
 TRANSLATE = Task(
     noun="translator",
@@ -294,5 +300,6 @@ TRANSLATE = Task(
     evaluate=_evaluate,
     explain=_explain,
     describe=_describe,
+    choices=_choices,
     audit=_audit,
 )
