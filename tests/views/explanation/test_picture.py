@@ -40,6 +40,12 @@ def test_what_speaks_against_the_label_has_its_own_colour(explain, scored):
     assert amount(picture(explain(REVIEW)), LIGHT.against) == 0
 
 
+def test_the_legend_of_scores_stays_inside_the_picture(scored):
+    image = picture(scored(REVIEW))
+    edge = image.crop((image.width - 20, 0, image.width, image.height))
+    assert edge.getcolors() == [(20 * image.height, LIGHT.paper)]
+
+
 def test_the_ending_says_the_format(explain, tmp_path):
     beginnings = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
     for kind, beginning in beginnings.items():

@@ -39,7 +39,7 @@ def render(explanation: Explanation, kind: str = "png") -> bytes:
     decision = explanation.decisions[0]
     style = Type.for_text(_everything(explanation, decision))
     blocks = _shortened(_blocks(explanation, decision, style))
-    figure = new_figure(WIDTH, height_of(blocks))
+    figure = new_figure(WIDTH, height_of(blocks) + _LINE * _has_long_legend(decision))
     Picture(figure, style, LIGHT).draw(explanation, decision, blocks)
     return image_bytes(figure, kind)
 
@@ -131,6 +131,12 @@ def height_of(blocks: list[Block]) -> float:
     return 2 * _MARGIN + _HEAD + _FOOT + _LINE * sum(len(block.lines) for block in blocks)
 
 
+def _has_long_legend(decision: Decision) -> bool:
+    """Whether what words and sentences mean needs a line each: scores have longer names."""
+    words, sentences = decision.words, decision.level("sentence")
+    return sentences is not None and words is not None and words.scores is not None
+
+
 class Picture:
     """Puts text and boxes on a figure, from the top down."""
 
@@ -182,6 +188,9 @@ class Picture:
                 place += size + 9
             said = f"share of the {weights.by}" if weights.scores is None else unit_of(weights)
             place = self._remark(f"word, {said}", place + 4)
+        if _has_long_legend(decision):
+            place = _MARGIN
+            self._top += _LINE
         if decision.level("sentence") is not None:
             self._box(place, self._top + 4, (16.0, _BAR_HEIGHT), self._theme.sentence)
             said = unit_of(decision.level("sentence"))
