@@ -20,7 +20,7 @@ import pyarrow.parquet
 
 from regard.cli.settings import translator_from
 from regard.data.pairs import Pair
-from regard.estimators.training_documents import FitOptions
+from regard.estimators.fitting import FitOptions
 from regard.training.loop import Step
 from regard.training.observers import Observer
 

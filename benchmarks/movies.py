@@ -28,7 +28,7 @@ from regard import DocumentClassifier, HANConfig, TrainingConfig
 from regard.data.readers import read_documents
 from regard.estimators.auditing import AuditOptions, audit, sampled
 from regard.estimators.evidence import evidence_of
-from regard.estimators.training_documents import FitOptions
+from regard.estimators.fitting import FitOptions
 from regard.experiments.skipgram import SkipGramConfig, learn_vectors
 from regard.explain.plausibility import plausibility
 from regard.records.audit import Audit, Metric

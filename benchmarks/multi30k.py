@@ -22,7 +22,7 @@ import torch
 
 from regard.cli.settings import translator_from
 from regard.data.pairs import Pair
-from regard.estimators.training_documents import FitOptions
+from regard.estimators.fitting import FitOptions
 from regard.estimators.translator import Translator
 from regard.records.history import Epoch
 from regard.training.loop import Step

@@ -20,7 +20,7 @@ from measuring import IMDB, machine, save
 
 from regard import DocumentClassifier, HANConfig, TrainingConfig
 from regard.data.readers import read_texts
-from regard.estimators.training_documents import FitOptions
+from regard.estimators.fitting import FitOptions
 from regard.records.history import Epoch
 from regard.training.loop import Step
 from regard.training.observers import Observer

@@ -20,7 +20,8 @@ from regard.estimators.choosing import (
     spelled,
 )
 from regard.estimators.explaining import answers_about
-from regard.estimators.training_documents import FitOptions, Holdout, prepare
+from regard.estimators.fitting import FitOptions, Holdout
+from regard.estimators.training_documents import prepare
 from regard.explain.comprehensiveness import comprehensiveness
 from regard.explain.methods import METHODS, methods_for
 from regard.text.tokenize import TextConfig, tokenize

@@ -17,7 +17,7 @@ from regard import (
     NotFittedError,
     TrainingError,
 )
-from regard.estimators.training_documents import FitOptions
+from regard.estimators.fitting import FitOptions
 from reviews import reviews, tagged, tiny
 
 TEXTS, LABELS = reviews(40, seed=5)

@@ -6,7 +6,7 @@ from ctrl_c import ctrl_c
 from regard import DocumentClassifier, Translator
 from regard.data.pairs import pair_texts
 from regard.data.readers import read_texts
-from regard.estimators.training_documents import FitOptions
+from regard.estimators.fitting import FitOptions
 from regard.models.seq2seq import PRESETS
 from regard.training.config import TrainingConfig
 from regard.training.observers import Observer
@@ -88,7 +88,7 @@ def test_the_model_can_be_saved_before_the_method_is_chosen(tmp_path):
     assert (early.predict_proba(TEXTS) == classifier.predict_proba(TEXTS)).all()
 
 
-@pytest.mark.parametrize("name", ["_sides", "move", "generate", "_facts"])
+@pytest.mark.parametrize("name", ["_sides", "move", "generate", "facts"])
 def test_a_translator_is_left_too(name):
     training = TrainingConfig(epochs=2, batch_size=8, monitor="bleu")
     translator = Translator(PRESETS["small"], training=training, progress=False)

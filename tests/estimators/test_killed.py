@@ -10,7 +10,7 @@ import torch
 
 import regard
 from regard.estimators.label_judge import LabelJudge
-from regard.estimators.trainer import FitData, Run, classification_loss, fit_model
+from regard.estimators.trainer import FitData, Run, Trainer, classification_loss
 from regard.training.batches import PlannedBatches
 from regard.training.checkpoint import Checkpoint
 from regard.training.observers import Observer
@@ -36,7 +36,7 @@ def fitted(run):
     loss = classification_loss(CONFIG, counts, document_count=50, multilabel=False)
     training, validation = PlannedBatches(source, CONFIG), PlannedBatches(held_out, CONFIG)
     data = FitData(training, validation, LabelJudge(loss, 3))
-    history = fit_model(model, data, loss=loss, config=CONFIG, run=run)
+    history = Trainer(model, data, loss=loss, config=CONFIG, run=run).train()
     return model, history
 
 

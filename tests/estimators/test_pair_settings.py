@@ -8,8 +8,8 @@ from parrots import parrots
 from regard import Translator
 from regard.cli.settings import translator_from
 from regard.data.pairs import pair_texts
+from regard.estimators.fitting import FitOptions
 from regard.estimators.pair_settings import FEW_PAIRS, suit_pairs
-from regard.estimators.training_documents import FitOptions
 
 USUAL = Translator()._asked()
 

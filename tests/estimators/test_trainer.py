@@ -9,7 +9,7 @@ import torch
 
 from regard.errors import ConfigError, DataError, ModelError, TrainingError
 from regard.estimators.label_judge import LabelJudge
-from regard.estimators.trainer import FitData, Run, classification_loss, fit_model
+from regard.estimators.trainer import FitData, Run, Trainer, classification_loss
 from regard.models import MODELS
 from regard.training.batches import PlannedBatches
 from regard.training.checkpoint import Checkpoint
@@ -54,7 +54,7 @@ def fitted(config=CONFIG, *, held_out=HELD_OUT, dropout=0.0, source=SOURCE, **ru
     model = toy_model(dropout=dropout)
     data = data_for(config, source=source, held_out=held_out)
     loss = loss_for(config, source)
-    return model, fit_model(model, data, loss=loss, config=config, run=Run(**run))
+    return model, Trainer(model, data, loss=loss, config=config, run=Run(**run)).train()
 
 
 def flat(model):
@@ -154,7 +154,7 @@ def test_an_error_after_good_epochs_leaves_the_best_weights():
     model = toy_model()
     run = Run(observers=(Watcher(raise_at=20, error=RuntimeError),))
     with pytest.raises(RuntimeError):
-        fit_model(model, data_for(CONFIG), loss=loss_for(CONFIG), config=CONFIG, run=run)
+        Trainer(model, data_for(CONFIG), loss=loss_for(CONFIG), config=CONFIG, run=run).train()
     whole, _ = fitted(dataclasses.replace(CONFIG, epochs=2))
     assert torch.equal(flat(model), flat(whole))
 
@@ -231,12 +231,12 @@ def test_every_model_goes_on_to_the_same_bits(tmp_path, kind, settings):
     config = dataclasses.replace(CONFIG, epochs=2, **settings)
     data, loss = data_for(config), loss_for(config)
     whole, cut_off, resumed = build(kind), build(kind), build(kind)
-    fit_model(whole, data, loss=loss, config=config)
+    Trainer(whole, data, loss=loss, config=config).train()
     checkpoint = Checkpoint(tmp_path, resume=True, every_seconds=0)
     with pytest.raises(SystemExit):
         run = Run(checkpoint, (Watcher(10, SystemExit),))
-        fit_model(cut_off, data, loss=loss, config=config, run=run)
-    fit_model(resumed, data, loss=loss, config=config, run=Run(checkpoint))
+        Trainer(cut_off, data, loss=loss, config=config, run=run).train()
+    Trainer(resumed, data, loss=loss, config=config, run=Run(checkpoint)).train()
     assert torch.equal(flat(resumed), flat(whole))
     assert not torch.equal(flat(whole), flat(build(kind)))
 
@@ -315,6 +315,6 @@ def test_several_labels_are_learned():
     loss = classification_loss(config, source.labels.sum(0), document_count=60, multilabel=True)
     batches = PlannedBatches(source, config)
     data = FitData(batches, batches, LabelJudge(loss, 3))
-    history = fit_model(model, data, loss=loss, config=config)
+    history = Trainer(model, data, loss=loss, config=config).train()
     assert history.epochs[-1].validation_macro_f1 > history.epochs[0].validation_macro_f1
     assert all(math.isfinite(epoch.train_loss) for epoch in history.epochs)

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from regard.estimators.label_judge import LabelJudge
-from regard.estimators.trainer import FitData, Run, classification_loss, fit_model
+from regard.estimators.trainer import FitData, Run, Trainer, classification_loss
 from regard.models import MODELS
 from regard.training.batches import PlannedBatches
 from regard.training.checkpoint import Checkpoint
@@ -30,7 +30,7 @@ def loss_for(config):
 def fitted(model, config=CONFIG, **run):
     judge = LabelJudge(loss_for(config), 3)
     data = FitData(PlannedBatches(SOURCE, config), PlannedBatches(HELD_OUT, config), judge)
-    history = fit_model(model, data, loss=loss_for(config), config=config, run=Run(**run))
+    history = Trainer(model, data, loss=loss_for(config), config=config, run=Run(**run)).train()
     return torch.cat([weight.flatten().cpu() for weight in model.state_dict().values()]), history
 
 

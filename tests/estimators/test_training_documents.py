@@ -6,7 +6,8 @@ import pytest
 from regard import DataError, Document, TextConfig
 from regard.data.columns import Columns
 from regard.data.readers import read_rows
-from regard.estimators.training_documents import FEWEST_TO_SPLIT, FitOptions, Holdout, prepare
+from regard.estimators.fitting import FEWEST_TO_SPLIT, FitOptions, Holdout
+from regard.estimators.training_documents import prepare
 from reviews import reviews
 
 

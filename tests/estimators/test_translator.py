@@ -11,7 +11,7 @@ from parrots import new_translator, parrots
 from regard import Translator
 from regard.data.pairs import Pair
 from regard.errors import ConfigError, DataError, ModelError, NotFittedError
-from regard.estimators.training_documents import FitOptions
+from regard.estimators.fitting import FitOptions
 from regard.models.seq2seq import Seq2SeqConfig
 from regard.records.alignment import Alignment
 from regard.tasks.edits import character_error_rate

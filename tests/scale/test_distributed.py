@@ -14,7 +14,7 @@ from safetensors.torch import load_file, save_file
 import regard
 from regard.errors import ConfigError
 from regard.estimators.label_judge import LabelJudge
-from regard.estimators.trainer import FitData, Run, classification_loss, fit_model
+from regard.estimators.trainer import FitData, Run, Trainer, classification_loss
 from regard.scale.distributed import join_team, own_device, process_count
 from regard.tasks.classify import ClassificationLoss
 from regard.training.batches import PlannedBatches
@@ -53,7 +53,7 @@ def fitted(team, *, several=False, checkpoint=None, observers=(), words=VOCAB_SI
     # Each process begins with weights of its own: the team must agree on the first one's.
     model = toy_model(penalty=0.3, seed=team.rank, words=words)
     run = Run(team=team, checkpoint=checkpoint, observers=observers)
-    return model, fit_model(model, data, loss=loss, config=CONFIG, run=run)
+    return model, Trainer(model, data, loss=loss, config=CONFIG, run=run).train()
 
 
 def told(history):

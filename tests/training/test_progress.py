@@ -7,7 +7,7 @@ from contextlib import redirect_stderr
 import pytest
 
 from regard import Document
-from regard.estimators.training_documents import FitOptions
+from regard.estimators.fitting import FitOptions
 from regard.records.history import Epoch
 from regard.training.observers import Stage
 from regard.training.progress import TrainingProgress

@@ -32,7 +32,7 @@ def demo(
     """
     from ..data.columns import Columns
     from ..data.docstrings import collect_docstrings
-    from ..estimators.training_documents import FitOptions
+    from ..estimators.fitting import FitOptions
     from ..training.progress import TrainingProgress
     from ..views.evaluation.page import render
     from ..views.evaluation.terminal import summary

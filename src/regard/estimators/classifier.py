@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import tempfile
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -37,7 +35,6 @@ from ..text.document import Document, Label
 from ..text.tokenize import TextConfig
 from ..text.vocab import Vocab
 from ..training.batches import PlannedBatches, Source
-from ..training.checkpoint import Checkpoint
 from ..training.config import TrainingConfig
 from ..training.devices import choose_device, device_of
 from ..training.progress import TrainingProgress
@@ -45,14 +42,15 @@ from ..training.seeds import derived_seed, seeded
 from .choosing import COST, affordable_words, best_method_held_out, words_to_try
 from .evaluation import evaluate
 from .explains import Explains
+from .fitting import FitOptions, Holdout, begin_fit
 from .label_forms import LabelForm
 from .label_judge import LabelJudge
-from .pace import measure_pace
+from .pace import Pace
 from .reader import TextReader
 from .saved import Saved, Settings
 from .text_estimator import TextEstimator
-from .trainer import FitData, Run, Watched, classification_loss, fit_model, training_facts
-from .training_documents import FitOptions, Holdout, Prepared, Weighted, noting_interrupts, prepare
+from .trainer import FitData, Run, Watched, classification_loss
+from .training_documents import Prepared, Weighted, prepare
 
 __all__ = ["DocumentClassifier"]
 
@@ -127,11 +125,12 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
         holdout = Holdout(self.validation, self.training.seed)
         require_one_of("monitor", self.training.monitor, LabelJudge.names)
         device = choose_device(self.device)
-        with noting_interrupts(options) as interrupts, _work_folder(options) as folder:
+        with begin_fit(options) as fit:
+            heeding = fit.run.interrupts.heeding
             data = prepare(
-                interrupts.heeding(documents),
-                None if validation is None else interrupts.heeding(validation),
-                folder=folder / _corpus_name(options),
+                heeding(documents),
+                None if validation is None else heeding(validation),
+                folder=fit.folder / _corpus_name(options),
                 text=self.text,
                 holdout=holdout,
                 options=options,
@@ -145,23 +144,22 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
             self.seen_ = np.unique(data.corpus.arrays.fingerprints[data.training])
             self._start_vectors(data, options)
             fit_data, loss = self._fit_data(data)
-            if options.on_check is not None:
-                options.on_check(self._estimated(data, fit_data, loss, options))
-            run = Run(
-                self._checkpoint(folder, options), options.observers, options.team, interrupts
+            self.history_ = fit.train(
+                self.model_,
+                fit_data,
+                loss=loss,
+                config=self.training,
+                settings={"network": to_dict(self.network), "text": to_dict(self.text)},
+                check=lambda pace: self._estimated(data, pace, options),
             )
-            self.history_ = fit_model(
-                self.model_, fit_data, loss=loss, config=self.training, run=run
+            self.temperature_ = self._fit_temperature(data, fit.run)
+            self.facts_: Mapping[str, Plain] = fit.facts(
+                self.model_, self.history_, scores=LabelJudge.names, data=self._data_facts(data)
             )
-            self.temperature_ = self._fit_temperature(data, run)
-            self.facts_: Mapping[str, Plain] = {
-                **self._facts(data),
-                **options.read_as(),
-            }
-            if options.on_fitted is not None:
-                options.on_fitted()
-            if options.choose_method and not (self.history_.interrupted or interrupts.heeded):
-                self._choose_method(data, run)
+            fit.announce()
+            interrupted = self.history_.interrupted or fit.run.interrupts.heeded
+            if options.choose_method and not interrupted:
+                self._choose_method(data, fit.run)
         return self
 
     def predict_proba(self, texts: Iterable[str]) -> NDArray[np.float64]:
@@ -337,15 +335,6 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
         self.model_.set_vectors(torch.from_numpy(found.matrix), torch.from_numpy(found.known))
         self.vector_coverage_ = found.coverage
 
-    def _checkpoint(self, folder: Path, options: FitOptions) -> Checkpoint | None:
-        if options.work is None:
-            return None
-        settings = {
-            **{f"network.{name}": value for name, value in to_dict(self.network).items()},
-            **{f"text.{name}": value for name, value in to_dict(self.text).items()},
-        }
-        return Checkpoint(folder / "checkpoint", settings, resume=options.resume)
-
     def _fit_data(self, data: Prepared) -> tuple[FitData[Model, Batch], ClassificationLoss]:
         held_out = self._batches(data, data.validation) if len(data.validation) else None
         loss = classification_loss(
@@ -360,15 +349,8 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
     def _batches(self, data: Prepared, indices: NDArray[np.int64]) -> PlannedBatches[Batch]:
         return PlannedBatches[Batch](data.source, self.training, indices=indices)
 
-    def _estimated(
-        self,
-        data: Prepared,
-        fit_data: FitData[Model, Batch],
-        loss: ClassificationLoss,
-        options: FitOptions,
-    ) -> DataCheck:
+    def _estimated(self, data: Prepared, pace: Pace, options: FitOptions) -> DataCheck:
         """Add to the findings how long all that is to come takes at most, and how much memory."""
-        pace = measure_pace(self.model_, fit_data, loss=loss, config=self.training)
         tokens, epochs = data.check.tokens, self.training.epochs
         seconds = pace.seconds(tokens, epochs) + pace.judge_seconds  # the last to calibrate
         if options.choose_method:
@@ -412,28 +394,15 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
             method = best_method_held_out(self, data, most_words=words, report=report)
             self.facts_ = {**self.facts_, "explain_method": method}
 
-    def _facts(self, data: Prepared) -> dict[str, Plain]:
-        assert self.history_ is not None  # it was just fitted
+    def _data_facts(self, data: Prepared) -> dict[str, Plain]:
+        skipped = {"rows_skipped": data.check.skipped_rows} if data.check.readings else {}
         return {
-            "date": time.strftime("%Y-%m-%d"),
-            **_sources(data.check),
+            **skipped,
             "training_documents": len(data.training),
             "validation_documents": len(data.validation),
             "words_in_vocabulary": len(data.vocab),
             **self.label_form_.facts(),
-            **training_facts(self.model_, self.history_, LabelJudge.names),
         }
-
-
-@contextmanager
-def _work_folder(options: FitOptions) -> Iterator[Path]:
-    if options.work is not None:
-        options.work.mkdir(parents=True, exist_ok=True)
-        yield options.work
-        return
-    # Where mapped files cannot be deleted yet, the system clears them away later.
-    with tempfile.TemporaryDirectory(prefix="regard-", ignore_cleanup_errors=True) as folder:
-        yield Path(folder)
 
 
 def _corpus_name(options: FitOptions) -> str:
@@ -444,11 +413,3 @@ def _corpus_name(options: FitOptions) -> str:
 def _names(label: Label) -> set[str]:
     """The names of all labels; the text "3" and the number 3 are alike."""
     return {str(single) for single in (label if isinstance(label, tuple) else (label,))}
-
-
-def _sources(check: DataCheck) -> dict[str, Plain]:
-    """Which files the data came from, where they came from files, and how many rows did not."""
-    if not check.readings:
-        return {}
-    names = ", ".join(Path(reading.file).name for reading in check.readings)
-    return {"data": names, "rows_skipped": check.skipped_rows}

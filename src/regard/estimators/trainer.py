@@ -37,9 +37,9 @@ __all__ = [
     "Judge",
     "Objective",
     "Run",
+    "Trainer",
     "Watched",
     "classification_loss",
-    "fit_model",
     "training_facts",
 ]
 
@@ -124,23 +124,6 @@ class Watched(Generic[B]):
         return Watched(self.batches.share(rank, size), self.stage, self.run)
 
 
-def fit_model(
-    model: M,
-    data: FitData[M, B],
-    *,
-    loss: Objective[M, B],
-    config: TrainingConfig,
-    run: Run | None = None,
-) -> History:
-    """Train the model in place, on the device where it is, and leave it with its best weights.
-
-    Without validation data the last weights are the best. Ctrl-C ends the training as if it were
-    done: the history then says ``interrupted``; before the first step there is nothing to keep, and
-    it is raised. The random state of the caller is not touched.
-    """
-    return _Fitting(model, data, loss=loss, config=config, run=run or Run()).go()
-
-
 def training_facts(model: nn.Module, history: History, names: tuple[str, ...]) -> dict[str, Plain]:
     """What to remember of a training, whatever was trained: the kept epoch, its scores, versions.
 
@@ -176,8 +159,12 @@ def classification_loss(
     )
 
 
-class _Fitting(Generic[M, B]):
-    """One training from its beginning, or from its checkpoint, to its end."""
+class Trainer(Generic[M, B]):
+    """One training from its beginning, or from its checkpoint, to its end.
+
+    The model is trained in place, on the device where it is. The random state of the caller is not
+    touched.
+    """
 
     def __init__(
         self,
@@ -186,8 +173,9 @@ class _Fitting(Generic[M, B]):
         *,
         loss: Objective[M, B],
         config: TrainingConfig,
-        run: Run,
+        run: Run | None = None,
     ) -> None:
+        run = run or Run()
         if data.validation is not None:
             require_one_of("monitor", config.monitor, data.judge.names)
         self.data, self.config, self.run = data, config, run
@@ -202,10 +190,15 @@ class _Fitting(Generic[M, B]):
         self._resume()
         run.team.agree(model)
 
-    def go(self) -> History:
-        """Train to the end, whatever ends it, and leave the model with its best weights."""
+    def train(self) -> History:
+        """Train to the end, whatever ends it, and leave the model with its best weights.
+
+        Without validation data the last weights are the best. Ctrl-C ends the training as if it
+        were done: the history then says ``interrupted``; before the first step there is nothing to
+        keep, and it is raised.
+        """
         try:
-            stopped = self._train()
+            stopped = self._take_steps()
         except KeyboardInterrupt:
             if self.state.step == 0:
                 raise
@@ -217,7 +210,7 @@ class _Fitting(Generic[M, B]):
             self.state.model.eval()
         return self._history(stopped)
 
-    def _train(self) -> Stopped:
+    def _take_steps(self) -> Stopped:
         team = self.run.team
         steps = train(
             self.state.model,

@@ -2,90 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ..config import Plain, require
 from ..data.batch import Batch
 from ..data.check import check_corpus
-from ..data.columns import Columns
 from ..data.corpus import Corpus, build_corpus
 from ..data.fingerprints import fingerprints
 from ..data.labels import LabelIndex
-from ..data.readers import Reader
-from ..data.splits import SplitBy, split_validation
+from ..data.splits import split_validation
 from ..errors import DataError
 from ..ragged import send
-from ..records.check import DataCheck, PairCheck
+from ..records.check import DataCheck
 from ..text.document import Document
 from ..text.tokenize import TextConfig
 from ..text.vocab import Vocab
 from ..training.batches import Source
-from ..training.interrupts import Interrupts
-from ..training.observers import Observer
 from ..training.seeds import derived_seed
-from ..training.teams import Alone, Team
-from .label_forms import LabelForm
+from .fitting import FEWEST_TO_SPLIT, FitOptions, Holdout
 
-__all__ = ["FitOptions", "Prepared", "Weighted", "noting_interrupts", "prepare"]
-
-FEWEST_TO_SPLIT = 20  # documents; with fewer, all are trained on
-
-
-@dataclass(frozen=True, eq=False)
-class FitOptions:
-    """What goes with a fit beside its data and settings."""
-
-    split: SplitBy = "random"
-    columns: Columns = field(default_factory=Columns)  # names the group or time column to split by
-    readers: tuple[Reader, ...] = ()  # where the documents come from, to tell what was not read
-    weights: Iterable[float] | None = None  # how much each document counts, in their order
-    label_form: LabelForm = field(default_factory=LabelForm)  # in which labels are given back
-    test: Iterable[Document] | None = None  # only looked for among the training documents
-    vectors: Path | None = None  # pretrained word vectors
-    work: Path | None = None  # where corpus and checkpoints lie; a temporary folder when None
-    resume: bool = False
-    choose_method: bool = False  # whether to measure which explanations suit the fitted model
-    baseline: bool = False  # whether one is fitted afterwards, which takes time too
-    observers: tuple[Observer, ...] = ()
-    team: Team = field(default_factory=Alone)
-    interrupts: Interrupts | None = None  # who notes Ctrl-C; the fit itself when None
-    on_check: Callable[[DataCheck | PairCheck], None] | None = (
-        None  # sees what was found before training starts
-    )
-    on_fitted: Callable[[], None] | None = (
-        None  # may save: the model answers, and what is left to choose can be ended by Ctrl-C
-    )
-
-    def read_as(self) -> dict[str, Plain]:
-        """How the files of the training were read, for a model to remember: nothing without files.
-
-        An encoding is remembered only where it was asked for: others are found out file by file.
-        """
-        if not self.readers:
-            return {}
-        asked = self.columns
-        names = {"source_column": asked.text, "target_column": asked.target}
-        if asked.target is None:
-            names = {"text_column": asked.text, "label_column": asked.label}
-        names |= {"labels_separator": asked.labels_separator, "encoding": asked.encoding}
-        return {name: value for name, value in names.items() if value is not None}
-
-
-@contextmanager
-def noting_interrupts(options: FitOptions) -> Iterator[Interrupts]:
-    """Note Ctrl-C while fitting, unless whoever asks for the fit does so already."""
-    if options.interrupts is not None:
-        yield options.interrupts
-        return
-    with Interrupts() as interrupts:
-        yield interrupts
+__all__ = ["Prepared", "Weighted", "prepare"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,18 +42,6 @@ class Prepared:
     counts: dict[str, int]  # of the training data's words
     check: DataCheck
     weights: NDArray[np.float32] | None = None  # of each document; None: all the same
-
-
-@dataclass(frozen=True, slots=True)
-class Holdout:
-    """How much to hold out, and by which seed."""
-
-    fraction: float
-    seed: int
-
-    def __post_init__(self) -> None:
-        share = self.fraction
-        require(0 <= share < 1, f"validation must be from 0 to below 1, got {share}")
 
 
 def prepare(

@@ -15,8 +15,8 @@ from ..data.splits import split_by_group
 from ..errors import DataError
 from ..text.units import Units, UnitsConfig, build_units
 from ..training.seeds import derived_seed
+from .fitting import FEWEST_TO_SPLIT, Holdout
 from .reader import chunks
-from .training_documents import FEWEST_TO_SPLIT, Holdout
 
 __all__ = ["PreparedPairs", "prepare_pairs"]
 

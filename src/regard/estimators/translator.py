@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -30,21 +29,20 @@ from ..tasks.edits import character_error_rate
 from ..tasks.generate import GenerationConfig, TokenLoss, generate
 from ..text.units import Units, UnitsConfig
 from ..training.batches import PlannedBatches
-from ..training.checkpoint import Checkpoint
 from ..training.config import TrainingConfig
 from ..training.devices import choose_device
 from ..training.forcing import ForcedLoss, ForcingConfig
 from ..training.progress import TrainingProgress
 from ..training.seeds import derived_seed, seeded
 from .aligning import align_pairs
-from .pace import measure_pace
+from .fitting import FitOptions, Holdout, begin_fit
+from .pace import Pace
 from .pair_judge import PairJudge
 from .pair_settings import Fixed, suit_pairs
 from .reader import chunks
 from .saved import SavedTranslator, TranslatorSettings
 from .text_estimator import TextEstimator
-from .trainer import FitData, Run, fit_model, training_facts
-from .training_documents import FitOptions, Holdout, noting_interrupts
+from .trainer import FitData, Run
 from .training_pairs import PreparedPairs, prepare_pairs
 from .writer import TextWriter, Wrote
 
@@ -143,38 +141,41 @@ class Translator(TextEstimator):
         holdout = Holdout(self.validation, self.training.seed)
         self._require_settings()
         device = choose_device(self.device)
-        with noting_interrupts(options) as interrupts:
-            given = list(interrupts.heeding(pairs))
+        with begin_fit(options) as fit:
+            heeding = fit.run.interrupts.heeding
+            given = list(heeding(pairs))
             settings, chosen = suit_pairs(
                 self._asked(), Translator()._asked(), pairs=len(given), fixed=self.fixed
             )
             data = prepare_pairs(
                 given,
-                None if validation is None else interrupts.heeding(validation),
+                None if validation is None else heeding(validation),
                 units=settings.units,
                 holdout=holdout,
             )
             self._adopt(data.source_units, data.target_units, device, settings)
+            held_out = None if data.validation is None else self._batches(data.validation)
             judge = PairJudge(
                 data.target_units,
                 replace(settings.generation, method="greedy"),
                 bleu=settings.training.monitor == "bleu",
             )
-            held_out = None if data.validation is None else self._batches(data.validation)
-            fit_data = FitData(self._batches(data.training), held_out, judge)
             tokens = TokenLoss(label_smoothing=settings.training.label_smoothing)
-            loss = ForcedLoss(tokens, settings.forcing)
-            if options.on_check is not None:
-                options.on_check(self._estimated(data, fit_data, loss, chosen))
-            run = Run(self._checkpoint(options), options.observers, options.team, interrupts)
-            self.history_ = fit_model(
-                self.model_, fit_data, loss=loss, config=settings.training, run=run
+            plain = settings.to_dict()
+            self.history_ = fit.train(
+                self.model_,
+                FitData(self._batches(data.training), held_out, judge),
+                loss=ForcedLoss(tokens, settings.forcing),
+                config=settings.training,
+                settings={part: plain[part] for part in ("network", "units", "forcing")},
+                check=lambda pace: self._estimated(data, pace, chosen),
             )
-            self.facts_: Mapping[str, Plain] = self._facts(data, options)
-            if options.on_fitted is not None:
-                options.on_fitted()
+            self.facts_: Mapping[str, Plain] = fit.facts(
+                self.model_, self.history_, scores=PairJudge.names, data=_data_facts(data)
+            )
+            fit.announce()
             if data.validation is not None and options.team.rank == 0:
-                self._doubt(data.validation, run)
+                self._doubt(data.validation, fit.run)
         return self
 
     def predict(
@@ -389,16 +390,9 @@ class Translator(TextEstimator):
     def _batches(self, pairs: EncodedPairs) -> PlannedBatches[PairBatch]:
         return PlannedBatches(pairs, self.settings_.training)
 
-    def _estimated(
-        self,
-        data: PreparedPairs,
-        fit_data: FitData[Seq2Seq, PairBatch],
-        loss: ForcedLoss,
-        chosen: Mapping[str, Plain],
-    ) -> PairCheck:
+    def _estimated(self, data: PreparedPairs, pace: Pace, chosen: Mapping[str, Plain]) -> PairCheck:
         """Say what was found in the pairs, and how long all that is to come takes at most."""
         training = self.settings_.training
-        pace = measure_pace(self.model_, fit_data, loss=loss, config=training)
         return PairCheck(
             pairs=len(data.training),
             validation_pairs=0 if data.validation is None else len(data.validation),
@@ -433,16 +427,6 @@ class Translator(TextEstimator):
                 stacklevel=3,
             )
 
-    def _checkpoint(self, options: FitOptions) -> Checkpoint | None:
-        if options.work is None:
-            return None
-        settings = {
-            f"{part}.{name}": value
-            for part in ("network", "units", "forcing")
-            for name, value in self.settings_.to_dict()[part].items()
-        }
-        return Checkpoint(options.work / "checkpoint", settings, resume=options.resume)
-
     def _written(self, sources: Iterable[str], config: GenerationConfig) -> list[Wrote]:
         wrote: list[Wrote] = []
         for chunk in chunks(read_strings(sources)):
@@ -455,25 +439,12 @@ class Translator(TextEstimator):
             return None
         return mean_effective_count(map(self.writer_.alignment, wrote))
 
-    def _facts(self, data: PreparedPairs, options: FitOptions) -> dict[str, Plain]:
-        assert self.history_ is not None  # it was just fitted
-        return {
-            "date": time.strftime("%Y-%m-%d"),
-            **_origin(options),
-            "training_pairs": len(data.training),
-            "validation_pairs": 0 if data.validation is None else len(data.validation),
-            "pairs_left_out": data.left_out,
-            "source_pieces": len(data.source_units),
-            "target_pieces": len(data.target_units),
-            **training_facts(self.model_, self.history_, PairJudge.names),
-        }
 
-
-def _origin(options: FitOptions) -> dict[str, Plain]:
-    """Which files the pairs came from, and their columns, where they came from files."""
-    if not options.readers:
-        return {}
+def _data_facts(data: PreparedPairs) -> dict[str, Plain]:
     return {
-        "data": ", ".join(Path(reader.name).name for reader in options.readers),
-        **options.read_as(),
+        "training_pairs": len(data.training),
+        "validation_pairs": 0 if data.validation is None else len(data.validation),
+        "pairs_left_out": data.left_out,
+        "source_pieces": len(data.source_units),
+        "target_pieces": len(data.target_units),
     }

@@ -123,7 +123,7 @@ class ClassificationJob:
         self._report(stopped=interrupts.heeded)
 
     def _fit(self, run: Run, work: Path, *, vectors: Path | None, resume: bool) -> None:
-        from ...estimators.training_documents import FitOptions
+        from ...estimators.fitting import FitOptions
 
         columns = self.reader.columns
         options = FitOptions(

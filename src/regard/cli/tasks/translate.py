@@ -85,7 +85,7 @@ class TranslationJob:
         self, translator: Translator, judged: Reader | None, run: Run, work: Path, *, resume: bool
     ) -> None:
         from ...data.pairs import read_pairs
-        from ...estimators.training_documents import FitOptions
+        from ...estimators.fitting import FitOptions
 
         options = FitOptions(
             columns=self.reader.columns,

@@ -1,0 +1,180 @@
+"""A fit as every estimator does it: Ctrl-C, a folder to work in, a check, training, facts.
+
+What an estimator adds is its own: how its data are prepared, its network, loss and judge, and what
+it does with the trained network before it is done.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from torch import nn
+
+from ..config import Plain, require
+from ..data.columns import Columns
+from ..data.readers import Reader
+from ..data.splits import SplitBy
+from ..records.check import DataCheck, PairCheck
+from ..records.history import History
+from ..text.document import Document
+from ..training.batches import B
+from ..training.checkpoint import Checkpoint
+from ..training.config import TrainingConfig
+from ..training.interrupts import Interrupts
+from ..training.observers import Observer
+from ..training.state import M
+from ..training.teams import Alone, Team
+from .label_forms import LabelForm
+from .pace import Pace, measure_pace
+from .trainer import FitData, Objective, Run, Trainer, training_facts
+
+__all__ = ["FEWEST_TO_SPLIT", "Fit", "FitOptions", "Holdout", "begin_fit"]
+
+FEWEST_TO_SPLIT = 20  # documents or pairs; with fewer, all are trained on
+
+
+@dataclass(frozen=True, eq=False)
+class FitOptions:
+    """What goes with a fit beside its data and settings."""
+
+    split: SplitBy = "random"
+    columns: Columns = field(default_factory=Columns)  # names the group or time column to split by
+    readers: tuple[Reader, ...] = ()  # where the documents come from, to tell what was not read
+    weights: Iterable[float] | None = None  # how much each document counts, in their order
+    label_form: LabelForm = field(default_factory=LabelForm)  # in which labels are given back
+    test: Iterable[Document] | None = None  # only looked for among the training documents
+    vectors: Path | None = None  # pretrained word vectors
+    work: Path | None = None  # where corpus and checkpoints lie; a temporary folder when None
+    resume: bool = False
+    choose_method: bool = False  # whether to measure which explanations suit the fitted model
+    baseline: bool = False  # whether one is fitted afterwards, which takes time too
+    observers: tuple[Observer, ...] = ()
+    team: Team = field(default_factory=Alone)
+    interrupts: Interrupts | None = None  # who notes Ctrl-C; the fit itself when None
+    on_check: Callable[[DataCheck | PairCheck], None] | None = (
+        None  # sees what was found before training starts
+    )
+    on_fitted: Callable[[], None] | None = (
+        None  # may save: the model answers, and what is left to choose can be ended by Ctrl-C
+    )
+
+    def read_as(self) -> dict[str, Plain]:
+        """How the files of the training were read, for a model to remember: nothing without files.
+
+        An encoding is remembered only where it was asked for: others are found out file by file.
+        """
+        if not self.readers:
+            return {}
+        asked = self.columns
+        names = {"source_column": asked.text, "target_column": asked.target}
+        if asked.target is None:
+            names = {"text_column": asked.text, "label_column": asked.label}
+        names |= {"labels_separator": asked.labels_separator, "encoding": asked.encoding}
+        return {name: value for name, value in names.items() if value is not None}
+
+    def origin(self) -> dict[str, Plain]:
+        """Which files the training read, for a model to remember: nothing without files."""
+        if not self.readers:
+            return {}
+        return {"data": ", ".join(Path(reader.name).name for reader in self.readers)}
+
+
+@dataclass(frozen=True, slots=True)
+class Holdout:
+    """How much to hold out, and by which seed."""
+
+    fraction: float
+    seed: int
+
+    def __post_init__(self) -> None:
+        share = self.fraction
+        require(0 <= share < 1, f"validation must be from 0 to below 1, got {share}")
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """One fit under way: what goes with it, and where its files lie."""
+
+    options: FitOptions
+    folder: Path  # of the corpus and the checkpoint
+    run: Run
+
+    def train(
+        self,
+        model: M,
+        data: FitData[M, B],
+        *,
+        loss: Objective[M, B],
+        config: TrainingConfig,
+        settings: Mapping[str, Mapping[str, Plain]],
+        check: Callable[[Pace], DataCheck | PairCheck],
+    ) -> History:
+        """Train the model, on from a checkpoint where that is asked for.
+
+        A checkpoint that was made with other ``settings`` is refused. Whoever wants to know what
+        was found is told before by ``check``, from the pace of a few steps that are not kept.
+        """
+        if self.options.on_check is not None:
+            self.options.on_check(check(measure_pace(model, data, loss=loss, config=config)))
+        run = replace(self.run, checkpoint=self._checkpoint(settings))
+        return Trainer(model, data, loss=loss, config=config, run=run).train()
+
+    def facts(
+        self,
+        model: nn.Module,
+        history: History,
+        *,
+        scores: tuple[str, ...],
+        data: Mapping[str, Plain],
+    ) -> dict[str, Plain]:
+        """What a fitted model remembers: when, on which data, how it went, how they were read.
+
+        ``scores`` names what the judge may have given, and ``data`` says what was trained on.
+        """
+        return {
+            "date": time.strftime("%Y-%m-%d"),
+            **self.options.origin(),
+            **data,
+            **training_facts(model, history, scores),
+            **self.options.read_as(),
+        }
+
+    def announce(self) -> None:
+        """Tell whoever asked for the fit that the model answers, and may be saved."""
+        if self.options.on_fitted is not None:
+            self.options.on_fitted()
+
+    def _checkpoint(self, settings: Mapping[str, Mapping[str, Plain]]) -> Checkpoint | None:
+        if self.options.work is None:
+            return None
+        named = {
+            f"{part}.{name}": value
+            for part, values in settings.items()
+            for name, value in values.items()
+        }
+        return Checkpoint(self.folder / "checkpoint", named, resume=self.options.resume)
+
+
+@contextmanager
+def begin_fit(options: FitOptions) -> Iterator[Fit]:
+    """Note Ctrl-C while fitting, unless whoever asks does so already, and give a folder."""
+    with ExitStack() as stack:
+        interrupts = options.interrupts or stack.enter_context(Interrupts())
+        folder = stack.enter_context(_work_folder(options.work))
+        yield Fit(options, folder, Run(None, options.observers, options.team, interrupts))
+
+
+@contextmanager
+def _work_folder(given: Path | None) -> Iterator[Path]:
+    if given is not None:
+        given.mkdir(parents=True, exist_ok=True)
+        yield given
+        return
+    # Where mapped files cannot be deleted yet, the system clears them away later.
+    with tempfile.TemporaryDirectory(prefix="regard-", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
