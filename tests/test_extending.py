@@ -4,6 +4,8 @@ Nothing else is touched: the contract tests take the newcomer, docs list it, com
 """
 
 import inspect
+import json
+import re
 import runpy
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,18 +13,25 @@ from typing import ClassVar
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from torch import nn
 from typer.testing import CliRunner
 
 from contracts import test_models, test_poolings, test_scores
 from random_ids import small
+from regard.cli.inputs import open_documents
 from regard.cli.main import app
+from regard.cli.output import show
+from regard.cli.tasks import TASKS
+from regard.cli.tasks.task import Task, describe_saved
 from regard.data.columns import Columns, Row
 from regard.data.formats.rows import RowEncoder
 from regard.data.formats.table import FORMATS, Format
 from regard.data.readers import read_documents
 from regard.data.writers import RowWriter
 from regard.errors import DataError
+from regard.estimators.folder import open_folder, seal
+from regard.explain.methods import METHODS, Method
 from regard.models import MODELS
 from regard.models.base import Attention, Model, Output, check_imposed
 from regard.models.words import WordEmbedding
@@ -172,3 +181,75 @@ def test_a_document_model(monkeypatch):
 def test_the_tables_of_the_docs_are_what_the_code_has(name):
     """Run scripts/tables after a change of a table."""
     assert page(name) == (ROOT / "docs" / name).read_text(encoding="utf-8")
+
+
+def train_counter(asked):
+    """Learn how many words a text has: the mean of those that are known."""
+    reader = open_documents(asked.data, Columns(text=asked.text_column, label=None))
+    lengths = [float(len(document.text.split())) for document in reader]
+    mean = torch.tensor(lengths).mean()
+    about = {"task": "count", "texts": len(lengths)}
+    asked.out.mkdir()
+    (asked.out / "config.json").write_text(json.dumps({"format": 2, **about}))
+    save_file({"mean": mean}, asked.out / "weights.safetensors")
+    seal(asked.out)
+
+
+def read_counter(model):
+    """The mean that a counter has learnt."""
+    return float(load_file(open_folder(model, "count").part("weights.safetensors"))["mean"])
+
+
+def evaluate_counter(asked):
+    reader = open_documents(asked.data, Columns(text=asked.text_column or "text", label=None))
+    lengths = [len(document.text.split()) for document in reader]
+    mean = read_counter(asked.model)
+    show(f"off by {sum(abs(length - mean) for length in lengths) / len(lengths):.2f} words")
+
+
+def explain_counter(asked):
+    show(f"it had {read_counter(asked.model):.0f} words, as texts have")
+
+
+COUNT = Task(
+    noun="counter",
+    options={"train": (), "evaluate": (), "explain": ()},
+    instead={"look": "it looks at nothing", "diff": "compare their means", "audit": "trust it"},
+    train=train_counter,
+    evaluate=evaluate_counter,
+    explain=explain_counter,
+    describe=lambda folder: describe_saved(folder, {"task": "count"}, {"network": {"size": 1}}),
+    choices=lambda: {"--model": ["mean"]},
+)
+
+
+def test_a_task(monkeypatch, tmp_path):
+    monkeypatch.setitem(TASKS, "count", COUNT)
+    data, model = tmp_path / "texts.csv", tmp_path / "model"
+    data.write_text("text\none two three\none\n")
+
+    def run(*arguments):
+        return CliRunner().invoke(app, [*map(str, arguments)])
+
+    shown = help_of("train")
+    assert "What to learn: classify, translate or count." in shown
+    assert "Names for --task count: --model mean" in shown
+    assert run("train", data, "--task", "count", "--out", model).exit_code == 0
+    assert run("evaluate", model, data).output == "off by 1.00 words\n"
+    assert run("explain", model, "--text", "a b c d").output == "it had 2 words, as texts have\n"
+    assert re.search(r"^task +count\n(.*\n)*network.size +1$", run("info", model).output, re.M)
+    for command in ("predict", "translate", "look"):
+        problem = run(command, model, data).exception
+        assert f"holds a counter, which regard {command} does not take" in str(problem)
+    problem = run("train", data, "--task", "count", "--test", data, "--out", model).exception
+    assert "--test cannot be used with --task count" in str(problem)
+    assert "there are classify, count, translate" in str(
+        run("train", data, "--task", "sing", "--out", model).exception
+    )
+
+
+def test_a_method_of_explanation_is_named_in_help(monkeypatch):
+    method = Method(METHODS["attention"].explain, "a newcomer's method", readings=1)
+    monkeypatch.setitem(METHODS, "newcomer", method)
+    for command in ("explain", "audit", "diff"):
+        assert "contrast, lime or newcomer" in help_of(command)

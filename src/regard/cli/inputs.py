@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..data.readers import Reader
 
 __all__ = [
+    "LONGEST_NAME",
     "Limit",
     "TextsToExplain",
     "Unlabelled",
@@ -31,6 +32,7 @@ __all__ = [
     "source_columns",
 ]
 
+LONGEST_NAME = 1000  # characters; what is longer is the text itself
 Limit = Annotated[
     int | None, typer.Option(min=1, help="How many documents to take, the first; else all.")
 ]

@@ -11,7 +11,7 @@ import typer
 
 from ...errors import ConfigError
 from .classify import CLASSIFY
-from .task import Task
+from .task import Task, cannot
 from .translate import TRANSLATE
 
 __all__ = ["TASKS", "find_task", "foreign_options"]
@@ -32,8 +32,9 @@ def find_task(model: Path, context: typer.Context) -> Task:
         raise ConfigError(f"{model} holds a model for the task {name!r}; upgrade regard")
     task = TASKS[name]
     holds = f"{model} holds a {task.noun}"
-    if command in task.instead:
-        raise ConfigError(f"{holds}, which regard {command} does not take; {task.instead[command]}")
+    if command in task.instead or getattr(task, command, None) is cannot:
+        hint = task.instead.get(command, "regard info says what it is")
+        raise ConfigError(f"{holds}, which regard {command} does not take; {hint}")
     foreign = foreign_options(task, context)
     for other in TASKS.values():
         names = [name for name in foreign if foreign[name] is other]

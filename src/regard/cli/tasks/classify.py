@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...errors import ConfigError
+from ...data.formats.lines import STANDARD_INPUT
+from ...errors import ConfigError, DataError
 from ..inputs import document_columns, existing, open_documents
 from ..output import Delivery, Drawn, Remarks, say
 from ..progress import counted
@@ -21,21 +23,24 @@ from ..training import (
     watching,
     work_folder,
 )
-from .task import ModelToEvaluate, Task, TextsToShow, TrainingToDo, describe_saved
+from .task import DocumentsToLabel, ModelToEvaluate, Task, TextsToShow, TrainingToDo, describe_saved
 
 if TYPE_CHECKING:
     from ...data.columns import Columns
+    from ...data.formats.dialects import Dialect
     from ...data.readers import Reader
+    from ...data.writers import Cell, Cells
     from ...estimators.classifier import DocumentClassifier
     from ...estimators.trainer import Run
     from ...records.check import DataCheck, PairCheck
-    from ...records.explanation import Explanation
+    from ...records.explanation import Explanation, Piece
     from ...views.drawing.terminal import Terminal
 
 __all__ = ["CLASSIFY"]
 
 FEW_STEPS = 32
 SMALL_BATCH = 8
+PART = 4096  # answers that are written, and noted as written, at once
 
 
 class TrainingFiles(NamedTuple):
@@ -284,6 +289,133 @@ def _lines(explanations: Sequence[Explanation], terminal: Terminal) -> list[str]
     return [render(explanation, terminal) for explanation in explanations]
 
 
+def _predict(asked: DocumentsToLabel) -> None:
+    """Label documents as they come, and write the labels beside what the documents came with."""
+    from ...data.writers import write_rows
+    from ...estimators.classifier import DocumentClassifier
+
+    existing(asked.data)
+    classifier = DocumentClassifier.load(asked.model, device=asked.device)
+    remarks = Remarks(quiet=asked.quiet)
+    columns = document_columns(
+        classifier.facts_,
+        text=asked.text_column,
+        encoding=asked.encoding,
+        labelled=False,
+        tell=remarks.add,
+    )
+    reader = open_documents(asked.data, columns, asked.on_bad_row, tell=remarks.add)
+    job = _Answering(classifier, asked.abstain_below, asked.explain, asked.data == STANDARD_INPUT)
+    if asked.out == STANDARD_INPUT:
+        count = write_rows(counted(job.rows(reader), "predicted", quiet=asked.quiet), asked.out)
+    else:
+        count = _write_answers(job, reader, asked)
+    remarks.say()
+    if not asked.quiet:
+        for line in reader.counts.describe():
+            say(line)
+        to = "" if asked.out == STANDARD_INPUT else f" to {asked.out}"
+        say(f"{count:,} predictions written{to}")
+
+
+def _write_answers(job: _Answering, documents: Reader, asked: DocumentsToLabel) -> int:
+    """Read, predict and write at the same time; return how many rows the file has."""
+    from ...data.threads import Behind
+    from ...data.writers import RowWriter
+    from ...estimators.reader import chunks
+
+    def dialect() -> Dialect:
+        return replace(documents.dialect, protects=asked.protect_formulas)
+
+    job_id = _same_job(asked, documents.columns)
+    with RowWriter(asked.out, task=job_id, resume=asked.resume, dialect=dialect) as writer:
+        if writer.rows:
+            say(f"{writer.rows:,} rows are there already, going on", quiet=asked.quiet)
+        rows = counted(job.rows(documents, skip=writer.rows), "predicted", quiet=asked.quiet)
+        with Behind(writer.write) as behind:
+            for part in chunks(rows, PART):
+                behind.put(part)
+    return writer.rows
+
+
+def _same_job(asked: DocumentsToLabel, columns: Columns) -> dict[str, str]:
+    """What must be the same for a run to be gone on with."""
+    from ...data.fingerprints import file_digest, state_of_data
+
+    options = {
+        "columns.text": columns.text,
+        "columns.encoding": columns.encoding,
+        "abstain_below": asked.abstain_below,
+        "explain": asked.explain,
+        "protect_formulas": asked.protect_formulas,
+    }
+    weights, config = asked.model / "weights.safetensors", asked.model / "config.json"
+    job = {"model": file_digest(weights, config)}
+    if asked.data != STANDARD_INPUT:
+        job["data"] = state_of_data(Path(asked.data))
+    return job | {"options": " ".join(f"{name}={value!r}" for name, value in options.items())}
+
+
+@dataclass(frozen=True)
+class _Answering:
+    """What is said of each document."""
+
+    classifier: DocumentClassifier
+    abstain_below: float
+    explain: bool
+    waits: bool  # whether the next document may be long in coming
+
+    def rows(self, documents: Reader, skip: int = 0) -> Iterator[Cells]:
+        """One row a document: what it came with, then what the model says."""
+        from ...data.threads import ahead
+        from ...estimators.reader import text_chunks
+
+        left = islice(documents, skip, None)
+        read = text_chunks(left, lambda document: len(document.text))
+        # A thread that waits for standard input would keep Ctrl-C waiting too.
+        for chunk in read if self.waits else ahead(read):
+            answers = self._answers([document.text for document in chunk])
+            for document, answer in zip(chunk, answers, strict=True):
+                given = document.row(documents.columns.text)
+                _require_new(answer, given)
+                yield {**given, **answer}
+
+    def _answers(self, texts: list[str]) -> Iterator[Cells]:
+        """What the model says of each text."""
+        from ...tasks.predictions import confidences
+
+        classifier = self.classifier
+        names = [str(name) for name in classifier.classes_]
+        likely = classifier.predict_proba(texts)
+        labels = classifier.labels_from(likely).tolist()
+        sureness = confidences(likely, multilabel=classifier.labels_.multilabel).tolist()
+        found = classifier.explain(texts) if self.explain else []
+        for place, row in enumerate(likely.tolist()):
+            answer: dict[str, Cell] = {
+                "predicted": labels[place] if sureness[place] >= self.abstain_below else None,
+                "probability": sureness[place],
+                "probabilities": dict(zip(names, row, strict=True)),
+            }
+            if self.explain:
+                answer["heaviest_sentences"] = [_plain(piece) for piece in found[place].sentences()]
+                answer["heaviest_words"] = [_plain(piece) for piece in found[place].words()]
+            yield answer
+
+
+def _require_new(answer: Cells, given: Cells) -> None:
+    """Raise ``DataError`` where an answer would take the place of what is carried through."""
+    for name in answer:
+        if name in given:
+            raise DataError(
+                f"the data have a column {name!r}, which the predictions would replace; rename it"
+            )
+
+
+def _plain(piece: Piece) -> dict[str, Cell]:
+    start, end = piece.span
+    return {"text": piece.text, "start": start, "end": end, "weight": piece.weight}
+
+
 def _describe(folder: Path) -> dict[str, object]:
     from ...estimators.saved import Saved
 
@@ -331,6 +463,7 @@ CLASSIFY = Task(
     train=_train,
     evaluate=_evaluate,
     explain=_explain,
+    predict=_predict,
     describe=_describe,
     choices=_choices,
 )

@@ -6,14 +6,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ...errors import ConfigError
 from ..inputs import TextsToExplain
 
 __all__ = [
+    "DocumentsToLabel",
     "ModelToEvaluate",
     "Task",
     "TextsToAudit",
     "TextsToShow",
+    "TextsToTranslate",
     "TrainingToDo",
+    "cannot",
     "describe_saved",
 ]
 
@@ -101,6 +105,47 @@ class TextsToAudit:
 
 
 @dataclass(frozen=True)
+class DocumentsToLabel:
+    """What ``regard predict`` was asked."""
+
+    model: Path
+    data: str
+    out: str
+    text_column: str | None
+    abstain_below: float
+    explain: bool
+    resume: bool
+    protect_formulas: bool
+    encoding: str | None
+    on_bad_row: str
+    device: str
+    quiet: bool
+
+
+@dataclass(frozen=True)
+class TextsToTranslate:
+    """What ``regard translate`` was asked."""
+
+    model: Path
+    text: str
+    n_best: int
+    beam: int | None
+    sample: bool
+    temperature: float | None
+    seed: int | None
+    out: str
+    source_column: str | None
+    encoding: str | None
+    device: str
+    quiet: bool
+
+
+def cannot(asked: object) -> None:
+    """Stand for what a task has no answer to; ``find_task`` says so before it is asked."""
+    raise ConfigError("this kind of model does not do that")
+
+
+@dataclass(frozen=True)
 class Task:
     """What the models of one task are, and what the commands do with them."""
 
@@ -112,6 +157,8 @@ class Task:
     explain: Callable[[TextsToShow], None]
     describe: Callable[[Path], dict[str, object]]  # what regard info tells
     choices: Callable[[], Mapping[str, Iterable[str]]]  # what can be named to regard train
+    predict: Callable[[DocumentsToLabel], None] = cannot
+    translate: Callable[[TextsToTranslate], None] = cannot
     audit: Callable[[TextsToAudit], None] | None = None  # None: as documents with labels are
 
 

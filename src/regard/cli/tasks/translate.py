@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ...data.formats.lines import STANDARD_INPUT
 from ...errors import DataError
-from ..inputs import existing, open_documents, pair_columns, source_columns
+from ...files import replacing, standard_output
+from ...views.drawing.terminal import printable
+from ..inputs import LONGEST_NAME, existing, near_file, open_documents, pair_columns, source_columns
 from ..output import Delivery, Drawn, Remarks, say
 from ..progress import counted
 from ..settings import TRANSLATOR_PARTS, translator_from, translator_networks
@@ -19,16 +23,29 @@ from ..training import (
     watching,
     work_folder,
 )
-from .task import ModelToEvaluate, Task, TextsToAudit, TextsToShow, TrainingToDo, describe_saved
+from .task import (
+    ModelToEvaluate,
+    Task,
+    TextsToAudit,
+    TextsToShow,
+    TextsToTranslate,
+    TrainingToDo,
+    describe_saved,
+)
 
 if TYPE_CHECKING:
+    from ...data.columns import Columns
     from ...data.pairs import Pair
     from ...data.readers import Reader
+    from ...data.writers import Cells
     from ...estimators.trainer import Run
     from ...estimators.translator import Translator
     from ...records.alignment import Alignment
     from ...records.check import DataCheck, PairCheck
     from ...records.links import AlignmentScores, GoldLinks
+    from ...records.translation import Candidate
+    from ...tasks.generate import GenerationConfig, Method
+    from ...text.document import Document
     from ...views.drawing.terminal import Terminal
 
 __all__ = ["TRANSLATE"]
@@ -269,6 +286,128 @@ def _audit(asked: TextsToAudit) -> None:
     delivery.give(replace(found, data=Path(asked.data).name), page=render, lines=summary)
 
 
+def _translate(asked: TextsToTranslate) -> None:
+    """Write what the translator makes of new texts."""
+    from ...estimators.translator import Translator
+
+    translator = Translator.load(asked.model, device=asked.device)
+    usual = translator.generation
+    generation = replace(
+        usual,
+        method=_method(sample=asked.sample, beam=asked.beam, n_best=asked.n_best) or usual.method,
+        beam=usual.beam if asked.beam is None else asked.beam,
+        temperature=usual.temperature if asked.temperature is None else asked.temperature,
+        seed=usual.seed if asked.seed is None else asked.seed,
+    )
+    remarks = Remarks(quiet=asked.quiet)
+    columns = partial(
+        source_columns,
+        translator.facts_,
+        source=asked.source_column,
+        encoding=asked.encoding,
+        tell=remarks.add,
+    )
+    documents = _documents(asked.text, columns, tell=remarks.add)
+    count = _Writing(translator, generation, asked.n_best, asked.quiet).to(documents, asked.out)
+    remarks.say()
+    quiet = asked.quiet or asked.out == STANDARD_INPUT
+    say(f"{count:,} texts translated to {asked.out}", quiet=quiet)
+
+
+def _method(*, sample: bool, beam: int | None, n_best: int) -> Method | None:
+    """The way of writing that the options ask for; None: as the model was saved."""
+    if sample:
+        return "sample"
+    if beam == 1 and n_best == 1:
+        return "greedy"
+    return "beam" if beam is not None or n_best > 1 else None
+
+
+def _documents(text: str, columns: Callable[[], Columns], *, tell: Callable[[str], None]) -> Reader:
+    """The texts that are meant: one text a line, a file, or the text itself."""
+    from ...data.columns import Columns
+    from ...data.formats.lines import Lines
+    from ...data.formats.table import has_known_suffix
+    from ...data.readers import read_rows
+
+    if text == STANDARD_INPUT:
+        asked = columns()
+        lines = Lines(text, asked.encoding)
+        return read_rows(({asked.text: line.rstrip("\r\n")} for line, _ in lines), asked)
+    place = Path(text)
+    if len(text) < LONGEST_NAME and place.is_file():
+        return open_documents(text, columns(), tell=tell)
+    if has_known_suffix(place) and " " not in text:
+        raise DataError(f"there is no file {text}; {near_file(text)}")
+    return read_rows([{"text": text}], Columns(label=None))
+
+
+@dataclass
+class _Writing:
+    """Translates documents as they come, and writes them."""
+
+    translator: Translator
+    generation: GenerationConfig
+    n_best: int
+    quiet: bool
+
+    def to(self, documents: Reader, out: str) -> int:
+        """Write all to a file or to standard output; return how many there were."""
+        from ...data.writers import write_rows
+
+        if out != STANDARD_INPUT and Path(out).suffix.lower() != ".txt":
+            return write_rows(self._rows(documents), out)
+        if out == STANDARD_INPUT:
+            return self._print(documents, _print_at_once)
+        with replacing(out) as file:
+            return self._print(documents, lambda lines: file.write(lines.encode()))
+
+    def _print(self, documents: Reader, write: Callable[[str], object]) -> int:
+        count = 0
+        for _, found in self._translated(documents):
+            write("".join(f"{line}\n" for line in self._lines(found)))
+            count += 1
+        return count
+
+    def _translated(self, documents: Reader) -> Iterator[tuple[Document, list[Candidate]]]:
+        from ...estimators.reader import chunks
+
+        for chunk in chunks(counted(documents, "translated", quiet=self.quiet)):
+            texts = [one.text for one in chunk]
+            found = self.translator.candidates(texts, self.n_best, generation=self.generation)
+            yield from zip(chunk, found, strict=True)
+
+    def _lines(self, found: Sequence[Candidate]) -> list[str]:
+        texts = [_one_line(candidate.text) for candidate in found]
+        if self.n_best == 1:
+            return texts
+        scored = enumerate(zip(found, texts, strict=True), 1)
+        return [f"{rank}\t{one.score:.4f}\t{text}" for rank, (one, text) in scored]
+
+    def _rows(self, documents: Reader) -> Iterator[Cells]:
+        for document, found in self._translated(documents):
+            given = document.row(documents.columns.text)
+            if "translation" in given:
+                raise DataError("the data have a column 'translation' already; rename it")
+            row = {**given, "translation": found[0].text, "score": found[0].score}
+            if self.n_best > 1:
+                row["candidates"] = [{"text": one.text, "score": one.score} for one in found]
+            yield row
+
+
+def _one_line(text: str) -> str:
+    """The text without line ends, and with what UTF-8 cannot hold shown."""
+    return " ".join(text.splitlines()).encode("utf-8", "backslashreplace").decode()
+
+
+def _print_at_once(lines: str) -> None:
+    """Print without waiting for more: who types texts wants each answer."""
+    with standard_output() as out:
+        # On a terminal a translation must not do more than be read; elsewhere it is data.
+        out.write(printable(lines) if out.isatty() else lines)
+        out.flush()
+
+
 def _describe(folder: Path) -> dict[str, object]:
     from ...estimators.saved import SavedTranslator
 
@@ -299,6 +438,7 @@ TRANSLATE = Task(
     train=_train,
     evaluate=_evaluate,
     explain=_explain,
+    translate=_translate,
     describe=_describe,
     choices=_choices,
     audit=_audit,
