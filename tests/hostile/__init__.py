@@ -1,0 +1,1 @@
+"""Hostile cases by the thousand: the command gives success or one line, and loses nothing."""
