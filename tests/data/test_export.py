@@ -1,15 +1,19 @@
 """The fixed-size array: padded with zeros, cut where too long, and what was cut counted."""
 
+import re
+
 import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from regard.data.batch import Batch
+from regard.data.batch import Batch, collate
 from regard.data.export import to_fixed_array
 from regard.errors import ConfigError
 from regard.ragged import Ragged
+from regard.text.tokenize import TextConfig, tokenize
+from regard.text.vocab import Vocab, count_words
 
 
 def batch_of(documents):
@@ -28,6 +32,27 @@ def test_a_sentence_of_26_ids_becomes_26_ids_and_4_zeros():
     assert found.ids.shape == (1, 1, 30)
     assert found.ids[0, 0].tolist() == ids + [0] * 4
     assert found.report.total.documents_cut == 0
+
+
+def test_a_text_becomes_the_array_that_its_words_spell():
+    """001-16: ids from a vocabulary, 1 for a word that is not in it, zeros after the last."""
+    text = (
+        "First of all the film that we saw in the evening was a story of two people and a town "
+        "that nobody had ever heard of. It ends well."
+    )
+    config = TextConfig()
+    tokens = tokenize(text, config)
+    known = count_words([tokens], config)
+    del known["town"]
+    vocab = Vocab.from_counts(known, TextConfig(min_count=1))
+    found = to_fixed_array(collate([tokens], vocab), document_size=3, sentence_size=30)
+    assert found.ids.shape == (1, 3, 30)
+    words = [word.lower() for word in re.findall(r"\w+|\.", text)]
+    first, second = words[:27], words[27:]
+    for row, sentence in zip(found.ids[0], (first, second, []), strict=True):
+        spelled = [vocab.words[id] for id in row[: len(sentence)]]
+        assert spelled == [word if word != "town" else vocab.words[1] for word in sentence]
+        assert not row[len(sentence) :].any()
 
 
 sentences = st.lists(st.integers(1, 99), min_size=1, max_size=6)

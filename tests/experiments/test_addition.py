@@ -76,7 +76,7 @@ def test_a_system_over_the_target_is_not_trained_on():
 
 
 def test_the_digits_can_be_read_from_the_last_one():
-    """003-05: with 128 units by default, as in the Keras example."""
+    """With 128 units by default, as in the Keras example."""
     plain, backwards = [], []
     Addition.quick().run(0, plain.append)
     replace(Addition.quick(), reverse_source=True).run(0, backwards.append)

@@ -4,7 +4,7 @@ from regard.experiments.order import READINGS, Order
 
 
 def test_the_readings_differ_in_how_the_source_is_read_alone():
-    """002-05, 003-02, 003-03: without attention, and in one direction."""
+    """002-05, 003-02: without attention, and in one direction."""
     plain, backwards, twice = READINGS.values()
     assert (backwards.reverse_source, twice.repeat_source) == (True, 2)
     assert not plain.reverse_source and plain.repeat_source == 1

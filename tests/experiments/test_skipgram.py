@@ -31,7 +31,7 @@ def laps():
 
 
 def test_words_that_stand_alike_lie_together(laps):
-    """004-01: the neighbours of a pet are the other pets, those of a fruit fruit."""
+    """The neighbours of a pet are the other pets, those of a fruit fruit."""
     vectors = laps[-1].vectors
     for kind in KINDS.values():
         for word in kind:
@@ -68,7 +68,7 @@ def test_the_seed_decides_the_vectors(laps):
 
 
 def test_what_was_learnt_can_be_read_as_pretrained_vectors(laps, tmp_path: Path):
-    """004-01: learnt here, used in training there."""
+    """Learnt here, used in training there."""
     learnt = laps[-1].vectors
     learnt.save(tmp_path / "vectors.txt")
     read = read_vectors(tmp_path / "vectors.txt", Vocab(learnt.words))

@@ -19,7 +19,6 @@ def own(path, **changes):
 
 
 def test_an_own_corpus_is_read_and_its_neighbours_are_told(corpus):
-    """004-01."""
     found = own(corpus).run(0, lambda line: None)
     assert [row.name for row in found.rows] == ["apple", "pear"]
     assert found.rows[0].values[0] == 40

@@ -222,7 +222,7 @@ def test_a_reversed_source_is_read_from_its_end_but_remembered_in_order():
 
 
 def test_a_doubled_source_is_read_twice_and_remembered_as_read_last():
-    """003-03."""
+    """As if it had been written down twice."""
     once, twice = built({}), built({"repeat_source": 2})
     rows = random_rows([4, 2])
     single = EncodedPairs(rows, rows).batch([0, 1])

@@ -55,7 +55,7 @@ def test_causal_rows_of_nothing_are_nothing():
 @pytest.mark.parametrize("backward", [False, True])
 @pytest.mark.parametrize("times", [1, 3])
 def test_rows_are_read_in_the_order_asked_for(backward, times):
-    """002-05, 003-03: from the end, and several times; the last reading of each is known."""
+    """002-05: from the end, and several times; the last reading of each is known."""
     letters = [list("home"), [], list("I"), list("go")]
     rows = Ragged(torch.arange(7), torch.tensor([4, 0, 1, 2]))
     flat = [letter for row in letters for letter in row]

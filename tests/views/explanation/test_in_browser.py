@@ -129,7 +129,7 @@ def peaked(made, *places: int):
 
 
 def test_ten_thousand_words_are_drawn_within_two_seconds(open_page, explain):
-    """004-13 asks for 2,000 tokens within 2 s; a page of ours has 10,000 words."""
+    """A page of so many words is drawn at once, as a reader feels it."""
     made = explain(long_text())
     assert len(made.decisions[0].weights[0]) > 10_000
     page = open_page([made])
