@@ -14,6 +14,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -89,6 +90,11 @@ class Columns:
         }
         return {name: option for name, option in options.items() if name is not None}
 
+    @cached_property
+    def asked(self) -> tuple[str, ...]:
+        """The columns beside text and label that something is made of."""
+        return tuple(name for name in (self.group, self.time, self.target) if name is not None)
+
     def found_among(self, names: Collection[str]) -> Columns:
         """The columns as these names have them: the other one where the first is missing."""
         found = self
@@ -100,8 +106,7 @@ class Columns:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """The values of one row by the names of their columns."""
 
     line: int
@@ -168,20 +173,15 @@ def to_document(values: Mapping[str, object], columns: Columns) -> Document:
         raise RowError("missing value", f"the group column {columns.group!r} is empty")
     if columns.time is not None:
         time_number(values[columns.time])
-    used = (columns.group, columns.time, columns.target)
-    kept = values if columns.carry else [name for name in used if name]
-    fields = {name: values[name] for name in kept if name not in (columns.text, columns.label)}
-    return Document(text, label, fields, _text_place(values, columns) if columns.carry else None)
-
-
-def _text_place(values: Mapping[str, object], columns: Columns) -> int:
-    """How many of the other columns stand before the text."""
-    place = 0
-    for name in values:
-        if name == columns.text:
-            break
-        place += name != columns.label
-    return place
+    fields: dict[str, object] = {}
+    text_place = None
+    text_column, label_column = columns.text, columns.label
+    for name in values if columns.carry else columns.asked:
+        if name == text_column:
+            text_place = len(fields)
+        elif name != label_column:
+            fields[name] = values[name]
+    return Document(text, label, fields, text_place)
 
 
 def _wrong_text(value: object, column: str) -> RowError:

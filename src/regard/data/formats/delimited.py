@@ -12,8 +12,9 @@ import json
 import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from ...errors import DataError
 from ...records.reading import BadRow
@@ -34,15 +35,13 @@ _SEPARATOR_LINE = re.compile(r"sep=(.)", re.IGNORECASE)
 _FORMULAS = tuple("=+-@\t\r＝＋－＠")
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
+class _Line(NamedTuple):  # a tuple, for there are millions
     number: int
     text: str
     problem: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Record:
+class _Record(NamedTuple):
     """The fields of one row; ``bad`` says what is wrong with it, if anything is."""
 
     line: int

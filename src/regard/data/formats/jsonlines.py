@@ -15,6 +15,8 @@ from .rows import Cells, RowEncoder, finite
 __all__ = ["JsonEncoder", "json_lines", "json_rows"]
 
 _DEEPEST = 100
+_TOO_DEEP = f"nested more than {_DEEPEST} levels deep"
+_NESTED = (dict, list)
 
 
 def json_rows(lines: NamedLines, columns: Columns) -> Iterator[Found]:
@@ -23,10 +25,11 @@ def json_rows(lines: NamedLines, columns: Columns) -> Iterator[Found]:
         if problem is not None:
             yield BadRow(lines.name, number, "invalid encoding", problem)
             continue
-        if not text.strip():
+        text = text.strip(" \t\r\n")  # what JSON passes over, and nothing else
+        if text.isspace() or not text:
             yield Ignored(number)
             continue
-        if number == 1 and text.lstrip().startswith("["):
+        if number == 1 and text.startswith("["):
             raise DataError(
                 f"{lines.name} holds one JSON list; write one object a line instead (jq -c '.[]')"
             )
@@ -35,23 +38,20 @@ def json_rows(lines: NamedLines, columns: Columns) -> Iterator[Found]:
 
 def _row(file: str, number: int, text: str) -> Row | BadRow:
     try:
-        value = json.loads(text, object_pairs_hook=_unique)
-        deep = text.count("[") + text.count("{") > _DEEPEST and _is_deep(value)
+        value, end = _DECODER.raw_decode(text)
+        if end < len(text):
+            raise json.JSONDecodeError("Extra data", text, end)
+        if isinstance(value, dict) and not _is_deep(value):
+            return Row(number, value)
+        nested = isinstance(value, _NESTED) and _is_deep(value)
+        reason = _TOO_DEEP if nested else f"not a JSON object but a {type(value).__name__}"
     except _Doubled as name:
         reason = f"the name {name.args[0]!r} stands twice in one object"
-        return BadRow(file, number, "broken JSON", reason)
     except ValueError as problem:
-        return BadRow(file, number, "broken JSON", f"not JSON: {problem}")
+        reason = f"not JSON: {problem}"
     except RecursionError:
-        deep = True
-    if deep:
-        reason = f"nested more than {_DEEPEST} levels deep"
-        return BadRow(file, number, "broken JSON", reason)
-    if not isinstance(value, dict):
-        return BadRow(
-            file, number, "broken JSON", f"not a JSON object but a {type(value).__name__}"
-        )
-    return Row(number, value)
+        reason = _TOO_DEEP
+    return BadRow(file, number, "broken JSON", reason)
 
 
 class _Doubled(Exception):
@@ -65,18 +65,21 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return values
 
 
-def _is_deep(value: object) -> bool:
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique)  # made once: that takes as long as a row
+
+
+def _is_deep(value: dict[str, object] | list[object]) -> bool:
     """Whether a value has more levels than we promise to carry through and write again."""
-    level = [value] if isinstance(value, dict | list) else []
+    level: list[dict[str, object] | list[object]] = [value]
     for _ in range(_DEEPEST + 1):
-        level = [
-            inner
-            for outer in level
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
-            if isinstance(inner, dict | list)
-        ]
-        if not level:
+        below = []
+        for outer in level:
+            for inner in outer.values() if isinstance(outer, dict) else outer:
+                if isinstance(inner, _NESTED):
+                    below.append(inner)
+        if not below:
             return False
+        level = below
     return True
 
 

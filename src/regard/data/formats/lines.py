@@ -102,6 +102,7 @@ class Lines:
         self, stream: io.BufferedReader, open_question: bool
     ) -> Iterator[tuple[str, str | None]]:
         """Lines of an encoding in which the byte of a line end stands for nothing else."""
+        encoding, also_utf_8 = self.encoding, self._may_mix()
         for number, raw in enumerate(iter(lambda: stream.readline(LONGEST_ROW), b""), 1):
             if len(raw) == LONGEST_ROW:
                 raise self._too_long(number)
@@ -110,18 +111,18 @@ class Lines:
                 if not is_utf_8(raw):
                     # What comes later through a pipe is not waited for.
                     self._weigh(raw + (stream.peek() if stream.seekable() else b""), number)
+                    encoding, also_utf_8 = self.encoding, self._may_mix()
             try:
-                yield self._decoded(raw), None
+                line = _decode_either(raw, encoding) if also_utf_8 else raw.decode(encoding)
             except UnicodeDecodeError as problem:
                 escaped = raw.decode("ascii", "surrogateescape")
-                yield escaped, _described(problem, self.encoding)
+                yield escaped, _described(problem, encoding)
+            else:
+                yield line, None
 
-    def _decoded(self, raw: bytes) -> str:
-        if self._given is None and self.encoding in SINGLE_BYTE:
-            # Some line of such a file may be UTF-8, and by accident all but none is.
-            with contextlib.suppress(UnicodeDecodeError):
-                return raw.decode("utf-8")
-        return raw.decode(self.encoding)
+    def _may_mix(self) -> bool:
+        """Whether some line may be UTF-8 though the file is not; by accident all but none is."""
+        return self._given is None and self.encoding in SINGLE_BYTE
 
     def _wide_lines(self, stream: BinaryIO, end: str) -> Iterator[tuple[str, str | None]]:
         """Lines that can be found only after decoding."""
@@ -173,6 +174,14 @@ class Resumed:
 
     def __iter__(self) -> Iterator[tuple[str, str | None]]:
         return self._lines
+
+
+def _decode_either(raw: bytes, encoding: str) -> str:
+    """Decode a line that is UTF-8 as such, and any other from its encoding."""
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return raw.decode(encoding)
 
 
 def _described(problem: UnicodeDecodeError, encoding: str) -> str:
