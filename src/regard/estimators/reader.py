@@ -25,7 +25,7 @@ from ..text.encode import Encoded, encode
 from ..text.tokenize import TextConfig
 from ..text.vocab import UNKNOWN, Vocab
 
-__all__ = ["Answered", "Read", "Scanned", "TextReader", "chunks", "text_chunks"]
+__all__ = ["Answered", "CappedTexts", "Read", "TextReader", "chunks", "text_chunks"]
 
 T = TypeVar("T")
 CHUNK = 1024  # texts that are tokenised and sorted by length together, at most
@@ -54,7 +54,7 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scanned:
+class CappedTexts:
     """Texts as a model is to read them, and what is known of them before any cap."""
 
     kept: Encoded
@@ -96,13 +96,13 @@ class TextReader:
             batch = replace(batch, texts=tuple(left[place] for place in places))
             yield Read(places, batch, tuple(whole[place] for place in places))
 
-    def scan(self, texts: Sequence[str]) -> Scanned:
+    def scan(self, texts: Sequence[str]) -> CappedTexts:
         """Find the words of the texts; needs no model, and lets other threads work meanwhile."""
         return self._scanned(encode(texts, self.vocab, self.text))
 
-    def answer(self, model: Model, texts: Sequence[str] | Scanned) -> Answered:
+    def answer(self, model: Model, texts: Sequence[str] | CappedTexts) -> Answered:
         """Let the model answer the texts, in batches of similar lengths."""
-        scanned = texts if isinstance(texts, Scanned) else self.scan(texts)
+        scanned = texts if isinstance(texts, CappedTexts) else self.scan(texts)
         order = list(scanned.batches(ANSWER_TOKENS))
         if not order:
             return Answered(torch.zeros(0, 0), scanned.lengths, scanned.unknown, scanned.cuts)
@@ -120,14 +120,14 @@ class TextReader:
         for chunk in scanned if torch.get_num_threads() == 1 else ahead(scanned, 1):
             yield self.answer(model, chunk)
 
-    def _scanned(self, complete: Encoded) -> Scanned:
+    def _scanned(self, complete: Encoded) -> CappedTexts:
         unknown = int((complete.ids == UNKNOWN).sum())
         if not self.caps:
-            return Scanned(complete, complete.lengths, unknown)
+            return CappedTexts(complete, complete.lengths, unknown)
         lengths = complete.sentence_lengths.astype(np.int64)
         kept = cut(lengths, complete.sentences, self.caps)
         cuts = count_cuts(lengths, complete.sentences, kept)
-        return Scanned(left_of(complete, kept), complete.lengths, unknown, cuts)
+        return CappedTexts(left_of(complete, kept), complete.lengths, unknown, cuts)
 
 
 def chunks(items: Iterable[T], size: int = CHUNK) -> Iterator[list[T]]:

@@ -34,7 +34,6 @@ from ..training.devices import choose_device
 from ..training.forcing import ForcedLoss, ForcingConfig
 from ..training.progress import TrainingProgress
 from ..training.seeds import derived_seed, seeded
-from .aligning import align_pairs
 from .fitting import FitOptions, Holdout, begin_fit
 from .pace import Pace
 from .pair_judge import PairJudge
@@ -44,7 +43,7 @@ from .saved import SavedTranslator, TranslatorSettings
 from .text_estimator import TextEstimator
 from .trainer import FitData, Run
 from .training_pairs import PreparedPairs, prepare_pairs
-from .writer import TextWriter, Wrote
+from .writer import TextWriter, Wrote, align_pairs
 
 __all__ = ["TRANSLATION_TRAINING", "Translator"]
 
