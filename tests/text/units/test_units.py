@@ -8,6 +8,7 @@ import pytest
 
 from regard.config import to_dict
 from regard.errors import ConfigError, ModelError
+from regard.text.tokenize import tokenize
 from regard.text.units import (
     END,
     KINDS,
@@ -132,6 +133,13 @@ class TestEveryKind:
         assert made.decode([]) == ""
         (pieces,) = made.encode(["etwas"])
         assert (pieces.ids == UNKNOWN).all()
+
+
+def test_words_are_those_of_the_tokenizer_whoever_finds_them():
+    """The scanner in C takes many texts at once; ``tokenize`` defines what a word is."""
+    texts = [*TEXTS, *ODD]
+    for text, pieces in zip(texts, units("words").encode(texts), strict=True):
+        assert pieces.tokens.spans.tolist() == tokenize(text).spans.tolist()
 
 
 def test_a_word_after_a_gap_is_another_than_one_without():
