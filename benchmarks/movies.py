@@ -25,12 +25,12 @@ from pathlib import Path
 import torch
 
 from regard import DocumentClassifier, HANConfig, TrainingConfig
+from regard.audit.evidence import evidence_of
+from regard.audit.plausibility import plausibility
+from regard.audit.run import AuditOptions, audit, sampled
 from regard.data.readers import read_documents
-from regard.estimators.auditing import AuditOptions, audit, sampled
-from regard.estimators.evidence import evidence_of
 from regard.estimators.fitting import FitOptions
 from regard.experiments.skipgram import SkipGramConfig, learn_vectors
-from regard.explain.plausibility import plausibility
 from regard.records.audit import Audit, Metric
 from regard.text.document import Document
 

@@ -17,12 +17,11 @@ import numpy as np
 import torch
 
 from regard import DocumentClassifier
+from regard.audit.agreement import agreement, gradient_sizes, movements
+from regard.audit.run import sampled
 from regard.data.columns import Columns
 from regard.data.readers import read_documents
-from regard.estimators.auditing import sampled
-from regard.estimators.explaining import answers_about
 from regard.explain import attention
-from regard.explain.agreement import agreement, gradient_sizes, movements
 from regard.explain.comprehensiveness import comprehensiveness, ranked_levels
 from regard.explain.receipts import inquiries
 
@@ -63,7 +62,7 @@ def taus(classifier: DocumentClassifier, texts: list[str]) -> dict[str, float]:
     values: dict[str, list[float]] = {pair: [] for pair in PAIRS}
     lost: list[float] = []
     for text in texts:
-        ((_, answers),) = answers_about(classifier, [text])
+        ((_, answers),) = classifier.fitted_.answers([text])
         explained = attention.explain(answers)
         lost += comprehensiveness(answers, explained).tolist()
         words = ranked_levels(explained[0].decisions[0]).get("word")

@@ -25,7 +25,6 @@ from measuring import IMDB, machine, save
 from planted import LABELS, cue_sentence, real_sentences
 
 from regard import DocumentClassifier, HANConfig, TrainingConfig
-from regard.estimators.explaining import answers_about
 from regard.explain.answers import Answers, likeliest
 from regard.explain.methods import METHODS
 from regard.explain.receipts import Inquiry, inquiries
@@ -91,7 +90,7 @@ def judge(
     classifier: DocumentClassifier, text: str, fresh: dict[int, Model], verdicts: dict[str, Count]
 ) -> None:
     """Judge every kind of explanation of one text."""
-    ((_, answers),) = answers_about(classifier, [text])
+    ((_, answers),) = classifier.fitted_.answers([text])
     (inquiry,) = inquiries(answers)
     model = fresh[FRESH_SEEDS[len(text) % len(FRESH_SEEDS)]]
     foreign = put_to(answers, model)
@@ -124,7 +123,7 @@ def on_planted(training: int, count: int) -> dict[str, object]:
             size = len(tokenize_many([text], TextConfig())[0])
             if label == OPEN or not band[0] <= size <= band[1]:
                 continue
-            ((_, answers),) = answers_about(classifier, [text])
+            ((_, answers),) = classifier.fitted_.answers([text])
             if answers.classes[answers.chosen[0][0]] != label:
                 continue  # where the model did not use the cue, there is nothing to find
             judged += 1

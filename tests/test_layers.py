@@ -19,6 +19,8 @@ ORDER = [
     "tasks",
     "training",
     "explain",
+    "audit",
+    "look",
     "views",
     "estimators",
     "scale",

@@ -5,9 +5,9 @@ import pytest
 import torch
 
 from parrots import new_translator, parrots
+from regard.audit.alignments import audit_alignments
 from regard.data.pairs import EncodedPairs
 from regard.errors import ConfigError, DataError, ModelError
-from regard.explain.alignment_receipts import audit_alignments
 from regard.records.links import GoldLinks
 from regard.tasks.alignment import links_of, mean_effective_count, score_links
 from regard.text.units import START

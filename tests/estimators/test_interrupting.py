@@ -60,7 +60,7 @@ def test_at_any_moment_a_model_is_left_or_nothing_was_learnt():
 
 @pytest.mark.parametrize(
     ("name", "interrupted"),
-    [("move", True), ("_tally", True), ("_fit_temperature", False), ("answers_to", False)],
+    [("move", True), ("_tally", True), ("_fit_temperature", False), ("answer", False)],
 )
 def test_each_stage_can_be_ended(name, interrupted):
     """The steps, the validation, the calibration and the choice of the method."""

@@ -84,10 +84,10 @@ def audit(
 
     Every number stands beside its baseline, with an interval and the number of documents.
     """
-    from ..estimators.auditing import AuditOptions, Companions, sampled
-    from ..estimators.auditing import audit as measured
+    from ..audit.probe import DOCUMENTS
+    from ..audit.run import AuditOptions, Companions, sampled
+    from ..audit.run import audit as measured
     from ..estimators.classifier import DocumentClassifier
-    from ..estimators.probing import DOCUMENTS
     from ..views.audit.page import render
     from ..views.audit.terminal import summary
 

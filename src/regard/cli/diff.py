@@ -62,7 +62,7 @@ def diff(
     Lists those whose label or whose reasons changed; the exit code is 3 if there are any.
     """
     from ..estimators.classifier import DocumentClassifier
-    from ..estimators.comparing import Comparison, compare
+    from ..look.difference import Comparison, compare
     from ..views.difference.page import render
     from ..views.difference.terminal import summary
 

@@ -55,7 +55,7 @@ def look(
     decide each label, and which labels look wrong.
     """
     from ..estimators.classifier import DocumentClassifier
-    from ..estimators.looking import look as look_through
+    from ..look.run import look as look_through
     from ..views.look.page import render
     from ..views.look.terminal import summary
 

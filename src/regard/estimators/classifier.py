@@ -22,15 +22,21 @@ from ..data.labels import LabelIndex
 from ..data.readers import read_texts
 from ..data.vectors import Coverage, read_vectors
 from ..errors import DataError, NotFittedError
+from ..explain.fitted import Fitted, Question
+from ..explain.methods import DEFAULT_METHOD
+from ..look.run import look
 from ..models.base import Model, ModelConfig
 from ..models.han import HANConfig
+from ..models.reader import TextReader
 from ..nn.modes import in_evaluation
 from ..records.check import DataCheck
 from ..records.evaluation import Evaluation
+from ..records.explanation import ClassName, Explanation
 from ..records.history import History
+from ..records.look import Look
 from ..tasks.baselines import MAX_DOCUMENTS, TfidfBaseline, baseline_seconds
 from ..tasks.calibration import fit_temperature
-from ..tasks.classify import ClassificationLoss, probabilities
+from ..tasks.classify import ClassificationLoss
 from ..text.document import Document, Label
 from ..text.tokenize import TextConfig
 from ..text.vocab import Vocab
@@ -39,14 +45,12 @@ from ..training.config import TrainingConfig
 from ..training.devices import choose_device, device_of
 from ..training.progress import TrainingProgress
 from ..training.seeds import derived_seed, seeded
-from .choosing import COST, affordable_words, best_method_held_out, words_to_try
+from .default_method import COST, affordable_words, best_method, best_method_held_out, words_to_try
 from .evaluation import evaluate
-from .explains import Explains
 from .fitting import FitOptions, Holdout, begin_fit
 from .label_forms import LabelForm
 from .label_judge import LabelJudge
 from .pace import Pace
-from .reader import TextReader
 from .saved import Saved, Settings
 from .text_estimator import TextEstimator
 from .trainer import FitData, Run, Watched, classification_loss
@@ -55,7 +59,7 @@ from .training_documents import Prepared, Weighted, prepare
 __all__ = ["DocumentClassifier"]
 
 
-class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ignore[misc]
+class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
     """Gives each document a label, says how sure it is, and shows which words decided.
 
     After ``fit``: ``classes_``, ``vocab_``, ``model_``, ``history_`` (epoch by epoch),
@@ -164,8 +168,7 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
 
     def predict_proba(self, texts: Iterable[str]) -> NDArray[np.float64]:
         """Return the probability of each class of ``classes_``, (texts, classes)."""
-        self._require_fitted()
-        return np.concatenate([np.zeros((0, len(self.classes_))), *self._stream(texts)])
+        return self.fitted_.likely(texts)
 
     def stream_proba(self, texts: Iterable[str]) -> Iterator[NDArray[np.float64]]:
         """Yield the probabilities of each text as it is answered, (classes,).
@@ -173,15 +176,8 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
         For streams that are larger than memory, or have no end: about a thousand texts are read
         before the first is answered, and never more are held.
         """
-        self._require_fitted()
-        for likely in self._stream(texts):
+        for likely in self.fitted_.stream(texts):
             yield from likely
-
-    def _stream(self, texts: Iterable[str]) -> Iterator[NDArray[np.float64]]:
-        """Yield the probabilities of texts chunk by chunk, (texts, classes)."""
-        for answered in self.reader_.stream(self.model_, texts):
-            logits, multilabel = answered.logits.double(), self.labels_.multilabel
-            yield probabilities(logits, multilabel, temperature=self.temperature_).numpy()
 
     def predict(self, texts: Iterable[str]) -> NDArray[np.generic]:
         """Return the label of each text, in the form in which labels were given to ``fit``.
@@ -193,14 +189,7 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
 
     def labels_from(self, likely: NDArray[np.float64]) -> NDArray[np.generic]:
         """Return the labels, by name, that these probabilities, (texts, classes), stand for."""
-        self._require_fitted()
-        names = self.labels_.array
-        if not self.labels_.multilabel:
-            return names[likely.argmax(axis=1)]
-        rows = np.empty(len(likely), dtype=object)
-        for place, row in enumerate(likely):
-            rows[place] = tuple(names[row > 0.5].tolist())
-        return rows
+        return self.fitted_.labels_from(likely)
 
     def score(
         self,
@@ -241,6 +230,61 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
         if labels is not None:
             documents = read_texts(documents, self.label_form_.read(labels))
         return evaluate(self, cast(Iterable[Document], documents), title=title)
+
+    @overload
+    def explain(  # type: ignore[overload-overlap]
+        self,
+        texts: str,
+        *,
+        method: str = "default",
+        label: ClassName | None = None,
+        against: ClassName | None = None,
+        receipt: bool = False,
+    ) -> Explanation: ...
+
+    @overload
+    def explain(
+        self,
+        texts: Iterable[str],
+        *,
+        method: str = "default",
+        label: ClassName | None = None,
+        against: ClassName | None = None,
+        receipt: bool = False,
+    ) -> list[Explanation]: ...
+
+    def explain(
+        self,
+        texts: str | Iterable[str],
+        *,
+        method: str = "default",
+        label: ClassName | None = None,
+        against: ClassName | None = None,
+        receipt: bool = False,
+    ) -> Explanation | list[Explanation]:
+        """Return what decided: for one text its explanation, for several a list of them.
+
+        ``label`` asks about another label than the answer, ``against`` names the rival of a
+        contrast, and ``receipt`` measures how faithful each explanation is.
+        """
+        question = Question(method, label, against, receipt)
+        if isinstance(texts, str):
+            return self.fitted_.explain([texts], question)[0]
+        return self.fitted_.explain(texts, question)
+
+    def look(self, documents: Iterable[Document], *, words: Sequence[str] = ()) -> Look:
+        """Look through a corpus: words in context, evenness, deciding sentences, doubtful labels.
+
+        ``words`` are those to see in context; without any, those are shown whose weight depends
+        most on the answer.
+        """
+        return look(self, documents, words=words)
+
+    def choose_method(self, texts: Sequence[str]) -> Self:
+        """Make the method that is most faithful on these texts the one called "default"."""
+        chosen = best_method(self.fitted_, texts)
+        self.facts_ = {**self.facts_, "explain_method": chosen}
+        return self
 
     def fit_baseline(self, documents: Iterable[Document]) -> Self:
         """Fit TF-IDF with logistic regression on what this was trained on, to be shown beside it.
@@ -310,6 +354,20 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
         self.baseline_, self.seen_ = saved.baseline, saved.seen
         self.facts_ = saved.facts
         return self
+
+    @property
+    def fitted_(self) -> Fitted:
+        """What was fitted, for those who ask it and need nothing else of an estimator."""
+        self._require_fitted()
+        facts: Mapping[str, Plain] = getattr(self, "facts_", {})  # none before the end of ``fit``
+        return Fitted(
+            model=self.model_,
+            reader=self.reader_,
+            labels=self.labels_,
+            temperature=self.temperature_,
+            default_method=str(facts.get("explain_method") or DEFAULT_METHOD),
+            network=self.settings_.network.name,
+        )
 
     def _adopt(
         self, labels: LabelIndex, vocab: Vocab, device: torch.device, form: LabelForm
@@ -391,7 +449,13 @@ class DocumentClassifier(ClassifierMixin, Explains, TextEstimator):  # type: ign
         words = affordable_words(data.check.tokens * len(self.history_.epochs))
         report = partial(run.reach, "choosing how to explain")
         with suppress(KeyboardInterrupt):
-            method = best_method_held_out(self, data, most_words=words, report=report)
+            method = best_method_held_out(
+                self.fitted_,
+                data,
+                seed=self.training.seed,
+                most_words=words,
+                report=report,
+            )
             self.facts_ = {**self.facts_, "explain_method": method}
 
     def _data_facts(self, data: Prepared) -> dict[str, Plain]:

@@ -15,13 +15,13 @@ from .. import __version__
 from ..data.caps import CutTally
 from ..data.fingerprints import fingerprint, shared
 from ..errors import DataError
+from ..models.reader import chunks
 from ..records.evaluation import DataNotes, Evaluation, ModelFacts
 from ..records.truncation import TruncationReport
 from ..tasks.metrics import evaluate as score
 from ..tasks.predictions import BaselineAnswers, Floats, Predictions
 from ..text.document import Document, Label
 from ..training.devices import device_of
-from .reader import chunks
 
 if TYPE_CHECKING:
     from .classifier import DocumentClassifier

@@ -13,10 +13,10 @@ from ..data.fingerprints import fingerprint
 from ..data.pairs import EncodedPairs, Pair
 from ..data.splits import split_by_group
 from ..errors import DataError
+from ..models.reader import chunks
 from ..text.units import Units, UnitsConfig, build_units
 from ..training.seeds import derived_seed
 from .fitting import FEWEST_TO_SPLIT, Holdout
-from .reader import chunks
 
 __all__ = ["PreparedPairs", "prepare_pairs"]
 

@@ -11,12 +11,14 @@ from typing import Self, overload
 import numpy as np
 import torch
 
+from ..audit.alignments import audit_alignments
 from ..config import Plain, require, require_one_of
 from ..data.columns import Columns
 from ..data.pairs import EncodedPairs, Pair, PairBatch, pair_texts, read_pairs
 from ..data.readers import read_documents, read_strings
 from ..errors import ConfigError, ModelError
-from ..explain.alignment_receipts import audit_alignments, with_alignment_receipts
+from ..explain.alignment_receipts import with_alignment_receipts
+from ..models.reader import chunks
 from ..models.seq2seq import Seq2Seq, Seq2SeqConfig
 from ..records.alignment import Alignment
 from ..records.audit import Audit, MethodAudit
@@ -38,7 +40,6 @@ from .fitting import FitOptions, Holdout, begin_fit
 from .pace import Pace
 from .pair_judge import PairJudge
 from .pair_settings import Fixed, suit_pairs
-from .reader import chunks
 from .saved import SavedTranslator, TranslatorSettings
 from .text_estimator import TextEstimator
 from .trainer import FitData, Run

@@ -22,15 +22,13 @@ from ..data.pairs import EncodedPairs
 from ..models.seq2seq import Seq2Seq
 from ..nn.modes import in_evaluation
 from ..records.alignment import Alignment, AlignmentReceipt, WrittenReceipt, belonging
-from ..records.audit import Metric
 from ..records.receipt import CHANCE, FAITHFUL, NOT_MEASURED, TOO_SHORT, WEAK, Judgement
 from ..text.units import START, CutText, Units
 from ..text.vocab import PADDING, UNKNOWN
 from .rankings import Floats
-from .tally import Measured, Protocol, Tally
 from .verdicts import ERROR_RATE, LEAST_LEAD, SHUFFLES
 
-__all__ = ["PROTOCOLS", "REACH", "SETS", "audit_alignments", "with_alignment_receipts"]
+__all__ = ["REACH", "SETS", "with_alignment_receipts"]
 
 SETS = 60
 """How many random sets of source pieces are taken away; where there are fewer, all."""
@@ -38,20 +36,6 @@ REACH = 0.6
 """What share of the most that a set of as many pieces can cost makes an alignment faithful."""
 BATCH_PIECES = 4096
 """How many pieces the versions that are asked about together may have; bounds the memory."""
-
-PROTOCOLS = {
-    "looked_at_drop": Protocol(
-        "probability that a written piece loses without the pieces of the source it looked at "
-        "most, as many as counted for it, told all that was written before; mean over its text",
-        baseline="random pieces",
-    ),
-    "looked_at_better": Protocol(
-        "share of written pieces that lose more without what they looked at than without as many "
-        "random pieces of the source, in the mean",
-        baseline="random pieces",
-    ),
-}
-"""How the receipts of many alignments are put together."""
 
 Mask = NDArray[np.bool_]
 
@@ -76,25 +60,6 @@ def with_alignment_receipts(
             replace(one, receipt=_Inquiry(model, one, source, target).receipt(seed))
             for one, source, target in zip(alignments, sources, targets, strict=True)
         ]
-
-
-def audit_alignments(alignments: Sequence[Alignment], seed: int = 0) -> tuple[Metric, ...]:
-    """Put together the receipts of many alignments; those without any are left out."""
-    tally = Tally(PROTOCOLS, seed)
-    for one in alignments:
-        receipt = one.receipt
-        if receipt is None or not receipt.written:
-            continue
-        count = len(receipt.written)
-        tally.add(
-            {
-                "looked_at_drop": Measured(receipt.mean_drop, receipt.mean_random_drop),
-                "looked_at_better": Measured(
-                    receipt.better_count, receipt.random_better * count, share_of=count
-                ),
-            }
-        )
-    return tally.metrics()
 
 
 class _Inquiry:

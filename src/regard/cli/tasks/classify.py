@@ -322,7 +322,7 @@ def _write_answers(job: _Answering, documents: Reader, asked: DocumentsToLabel) 
     """Read, predict and write at the same time; return how many rows the file has."""
     from ...data.threads import Behind
     from ...data.writers import RowWriter
-    from ...estimators.reader import chunks
+    from ...models.reader import chunks
 
     def dialect() -> Dialect:
         return replace(documents.dialect, protects=asked.protect_formulas)
@@ -368,7 +368,7 @@ class _Answering:
     def rows(self, documents: Reader, skip: int = 0) -> Iterator[Cells]:
         """One row a document: what it came with, then what the model says."""
         from ...data.threads import ahead
-        from ...estimators.reader import text_chunks
+        from ...models.reader import text_chunks
 
         left = islice(documents, skip, None)
         read = text_chunks(left, lambda document: len(document.text))

@@ -267,7 +267,7 @@ def _lines(found: Sequence[Sequence[Alignment]], terminal: Terminal) -> list[str
 
 def _audit(asked: TextsToAudit) -> None:
     """Translate some texts, and measure whether what is written rests on what was looked at."""
-    from ...estimators.auditing import sampled
+    from ...audit.run import sampled
     from ...estimators.translator import Translator
     from ...views.audit import render, summary
 
@@ -370,7 +370,7 @@ class _Writing:
         return count
 
     def _translated(self, documents: Reader) -> Iterator[tuple[Document, list[Candidate]]]:
-        from ...estimators.reader import chunks
+        from ...models.reader import chunks
 
         for chunk in chunks(counted(documents, "translated", quiet=self.quiet)):
             texts = [one.text for one in chunk]

@@ -1,0 +1,192 @@
+"""Whether explanations point where people point: against the evidence that people marked.
+
+People mark phrases, methods score words. So a white-space token is scored by where it stands: the
+positive scores of the words around it, spread along the sentence by a bell of ``WIDTH`` words, and
+the mean of its sentence. ``auprc_word`` ranks tokens by the words in them alone. A model may be
+right for reasons that nobody would mark: plausible is not faithful.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..explain.comprehensiveness import ranked_levels
+from ..explain.erasing import Mask
+from ..explain.rankings import Floats
+from ..records.explanation import Decision, Explanation
+from ..records.weights import Span, Weights
+from .tally import Measured, Protocol
+
+__all__ = [
+    "PROTOCOLS",
+    "average_precision",
+    "iou_f1",
+    "marked",
+    "on_tokens",
+    "phrase_scores",
+    "plausibility",
+    "spread",
+    "token_f1",
+    "token_spans",
+]
+
+WIDTH = 4.0
+"""The standard deviation, in words, of the bell by which a word's score spreads."""
+RANDOM_RANKINGS = 5
+
+_PHRASES = (
+    f"phrases: positive word scores spread along the sentence (a bell of {WIDTH:g} words) plus the "
+    "sentence's mean, the largest in a white-space token; mean over documents"
+)
+_TOP = "the heaviest tokens, as many as people mark on average here"
+
+PROTOCOLS = {
+    "auprc": Protocol(f"average precision of tokens; {_PHRASES}"),
+    "token_f1": Protocol(f"F1 of {_TOP}; {_PHRASES}"),
+    "iou_f1": Protocol(f"F1 of spans that overlap by half, of {_TOP}; {_PHRASES}"),
+    "auprc_word": Protocol("average precision of tokens by the scores of their own words"),
+}
+
+Spans = NDArray[np.int64]  # (spans, 2)
+
+
+def token_spans(text: str) -> Spans:
+    """Where the white-space tokens of a text begin and end."""
+    found = [match.span() for match in re.finditer(r"\S+", text)]
+    return np.array(found, dtype=np.int64).reshape(-1, 2)
+
+
+def marked(tokens: Spans, evidence: Sequence[Span]) -> Mask:
+    """Which tokens people marked: those that share a character with a span."""
+    found = np.zeros(len(tokens), dtype=bool)
+    for start, end in evidence:
+        found |= (tokens[:, 0] < end) & (tokens[:, 1] > start)
+    return found
+
+
+def phrase_scores(decision: Decision) -> Floats:
+    """Return for each word the weight of the phrase that it stands in, (words,)."""
+    words = ranked_levels(decision).get("word")
+    if words is None:
+        return np.zeros(0)
+    return spread(np.array(words.amounts), _homes(decision, words))
+
+
+def spread(scores: Floats, homes: NDArray[np.int64]) -> Floats:
+    """Spread positive scores of words along the sentences that they stand in, ``homes``, (words,).
+
+    Half of it is a bell about each word, what falls off the sentence is lost; half its mean.
+    """
+    found = np.zeros(len(scores))
+    for run in np.split(np.arange(len(scores)), np.flatnonzero(np.diff(homes)) + 1):
+        positive = np.maximum(scores[run], 0.0)
+        if len(run):
+            found[run] = _blurred(positive) + positive.mean()
+    return found
+
+
+def on_tokens(tokens: Spans, pieces: Sequence[tuple[int, ...]], scores: Floats) -> Floats:
+    """Give each token the largest score of the words in it; one without words gets the least."""
+    least = scores.min(initial=0.0)
+    found = np.full(len(tokens), least)
+    for (start, end), score in zip(pieces, scores, strict=True):
+        first = np.searchsorted(tokens[:, 1], start, side="right")
+        last = np.searchsorted(tokens[:, 0], end, side="left")
+        found[first:last] = np.maximum(found[first:last], score)
+    return found
+
+
+def average_precision(truth: Mask, scores: Floats) -> float:
+    """Return the area under the steps of precision over recall; equal scores count as one step."""
+    order = np.argsort(-scores, kind="stable")
+    hits = np.cumsum(truth[order])
+    ends = np.flatnonzero(np.diff(scores[order], append=np.nan) != 0)  # of runs of equal scores
+    precision = hits[ends] / (ends + 1)
+    recall = hits[ends] / max(int(truth.sum()), 1)
+    return float(np.sum(np.diff(recall, prepend=0.0) * precision))
+
+
+def token_f1(truth: Mask, chosen: Mask) -> float:
+    """Return the F1 of the chosen tokens."""
+    total = int(truth.sum() + chosen.sum())
+    return 2 * int((truth & chosen).sum()) / total if total else 1.0
+
+
+def iou_f1(truth: Mask, chosen: Mask, least: float = 0.5) -> float:
+    """Return the F1 of runs of chosen tokens; one is right if it overlaps a marked run enough."""
+    marked_runs, chosen_runs = _runs(truth), _runs(chosen)
+    if not marked_runs or not chosen_runs:
+        return float(not marked_runs and not chosen_runs)
+    overlaps = np.array([[_overlap(one, other) for other in marked_runs] for one in chosen_runs])
+    precision = float((overlaps.max(1) >= least).mean())
+    recall = float((overlaps.max(0) >= least).mean())
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+def plausibility(
+    explanation: Explanation, evidence: Sequence[Span], *, share: float, seed: int = 0
+) -> dict[str, Measured]:
+    """Compare an explanation with what people marked; nothing where nothing is marked.
+
+    ``share`` is how much of a text people mark on average: so many tokens are chosen.
+    """
+    tokens = token_spans(explanation.source)
+    truth = marked(tokens, evidence)
+    decision = explanation.decisions[0]
+    words = ranked_levels(decision).get("word")
+    if not truth.any() or words is None:
+        return {}
+    draw = np.random.default_rng([seed, len(tokens)])
+    own = on_tokens(tokens, words.pieces, phrase_scores(decision))
+    # A random ranking of the words goes through the same code.
+    homes = _homes(decision, words)
+    random = [draw.permutation(len(words)).astype(float) for _ in range(RANDOM_RANKINGS)]
+    chance = [on_tokens(tokens, words.pieces, spread(row, homes)) for row in random]
+    count = max(1, round(share * len(tokens)))
+    found = {"auprc": _measured(truth, own, chance)}
+    for name, measure in (("token_f1", token_f1), ("iou_f1", iou_f1)):
+        values = [measure(truth, _heaviest(row, count)) for row in (own, *chance)]
+        found[name] = Measured(values[0], float(np.mean(values[1:])))
+    plain = on_tokens(tokens, words.pieces, np.array(words.amounts))
+    chance = [on_tokens(tokens, words.pieces, row) for row in random]
+    return {**found, "auprc_word": _measured(truth, plain, chance)}
+
+
+def _measured(truth: Mask, own: Floats, chance: list[Floats]) -> Measured:
+    random = float(np.mean([average_precision(truth, row) for row in chance]))
+    return Measured(average_precision(truth, own), random)
+
+
+def _homes(decision: Decision, words: Weights) -> NDArray[np.int64]:
+    """The number of the sentence that each word stands in; one for all where there are none."""
+    sentences = decision.level("sentence")
+    starts = [] if sentences is None else [piece[0] for piece in sentences.pieces]
+    return np.searchsorted(starts, [piece[0] for piece in words.pieces], side="right")
+
+
+def _blurred(scores: Floats) -> Floats:
+    """Spread each score over its neighbours by a bell; what falls off the ends is lost."""
+    reach = int(4 * WIDTH)
+    bell = np.exp(-0.5 * (np.arange(-reach, reach + 1) / WIDTH) ** 2)
+    return np.convolve(scores, bell / bell.sum())[reach : reach + len(scores)]
+
+
+def _heaviest(scores: Floats, count: int) -> Mask:
+    chosen = np.zeros(len(scores), dtype=bool)
+    chosen[np.argsort(-scores, kind="stable")[:count]] = True
+    return chosen
+
+
+def _runs(chosen: Mask) -> list[tuple[int, int]]:
+    edges = np.flatnonzero(np.diff(chosen.astype(np.int8), prepend=0, append=0))
+    return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
+
+
+def _overlap(one: tuple[int, int], other: tuple[int, int]) -> float:
+    """The intersection of two runs over their union."""
+    shared = min(one[1], other[1]) - max(one[0], other[0])
+    return max(shared, 0) / (one[1] - one[0] + other[1] - other[0] - max(shared, 0))

@@ -1,0 +1,88 @@
+"""From what single documents gave a measure to its mean, with an interval and a baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..explain.rankings import Floats
+from ..records.audit import Metric
+from ..records.evaluation import Interval
+from ..tasks.bootstrap import percentiles
+
+__all__ = ["Measured", "Protocol", "Tally", "mean_metric"]
+
+DRAWS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What one document gave a measure, and what the baseline gave it there."""
+
+    value: float
+    baseline: float
+    share_of: float | None = None  # what the mean is divided by, where the measure is a share
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """How a measure is taken, which way is better, and what stands beside it."""
+
+    text: str
+    better: str = "high"
+    baseline: str = "random ranking"
+
+
+class Tally:
+    """Gathers what documents give, by the name of the measure."""
+
+    def __init__(self, protocols: dict[str, Protocol], seed: int = 0) -> None:
+        self._protocols, self._seed = protocols, seed
+        self._found: dict[str, list[Measured]] = {}
+
+    def add(self, found: dict[str, Measured]) -> None:
+        """Add what one document gave."""
+        for name, measured in found.items():
+            self._found.setdefault(name, []).append(measured)
+
+    def metrics(self) -> tuple[Metric, ...]:
+        """Return the means, in the order of the protocols; measures nothing gave are left out."""
+        return tuple(
+            mean_metric(name, self._found[name], protocol, seed=self._seed)
+            for name, protocol in self._protocols.items()
+            if self._found.get(name)
+        )
+
+
+def mean_metric(
+    name: str, found: Sequence[Measured], protocol: Protocol, *, seed: int = 0
+) -> Metric:
+    """Average over documents; the interval comes from drawing them again with replacement.
+
+    Where documents say what they are shares of, it is the mean of one over that of the other.
+    """
+    values = np.array([one.value for one in found])
+    baselines = np.array([one.baseline for one in found])
+    whole = np.array([1.0 if one.share_of is None else one.share_of for one in found])
+    draws = np.random.default_rng(seed).integers(len(found), size=(DRAWS, len(found)))
+    return Metric(
+        name=name,
+        value=float(_share(values, whole)),
+        interval=_interval(_share(values[draws], whole[draws])),
+        baseline=float(_share(baselines, whole)),
+        documents=len(found),
+        protocol=protocol.text,
+        better=protocol.better,
+        baseline_name=protocol.baseline,
+    )
+
+
+def _share(values: Floats, whole: Floats) -> Floats:
+    total = whole.mean(-1)
+    return np.divide(values.mean(-1), total, out=np.zeros_like(total), where=total != 0)
+
+
+def _interval(means: Floats) -> Interval:
+    return percentiles(means)

@@ -1,0 +1,112 @@
+"""Average precision against scikit-learn, spans and phrases by hand."""
+
+import math
+
+import numpy as np
+import pytest
+from sklearn.metrics import average_precision_score, f1_score
+
+from regard.audit.plausibility import (
+    WIDTH,
+    average_precision,
+    iou_f1,
+    marked,
+    on_tokens,
+    phrase_scores,
+    plausibility,
+    spread,
+    token_f1,
+    token_spans,
+)
+from regard.records.explanation import Decision, Explanation
+from regard.records.weights import Weights, summed_by
+
+TEXT = "one two, three.\nfour  five six"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_average_precision_is_scikit_learn_s(seed):
+    draw = np.random.default_rng(seed)
+    truth = draw.random(40) < 0.3
+    truth[0] = True
+    scores = draw.integers(0, 6 if seed % 2 else 1000, 40).astype(float)
+    expected = average_precision_score(truth, scores)
+    assert average_precision(truth, scores) == pytest.approx(expected)
+
+
+def test_average_precision_of_equal_scores_is_the_share():
+    truth = np.array([True, False, False, True, False])
+    assert average_precision(truth, np.zeros(5)) == pytest.approx(0.4)
+
+
+def test_token_f1_is_scikit_learn_s():
+    draw = np.random.default_rng(0)
+    truth, chosen = draw.random((2, 30)) < 0.4
+    assert token_f1(truth, chosen) == pytest.approx(f1_score(truth, chosen))
+    assert token_f1(np.zeros(3, bool), np.zeros(3, bool)) == 1.0
+
+
+def test_a_span_is_right_if_it_overlaps_by_half():
+    def mask(*places):
+        row = np.zeros(12, dtype=bool)
+        row[list(places)] = True
+        return row
+
+    truth = mask(0, 1, 2, 3, 8, 9)
+    assert iou_f1(truth, truth) == 1.0
+    assert iou_f1(truth, mask(1, 2, 3)) == pytest.approx(2 / 3), "3/4 overlap; one of two found"
+    assert iou_f1(truth, mask(3, 4, 5)) == 0.0, "1/6 overlap"
+    assert iou_f1(truth, mask()) == 0.0 and iou_f1(mask(), mask()) == 1.0
+
+
+def test_tokens_are_marked_where_they_share_a_character():
+    tokens = token_spans(TEXT)
+    assert [TEXT[start:end] for start, end in tokens] == TEXT.split()
+    assert marked(tokens, [(5, 6), (15, 17)]).tolist() == [False, True, False, True, False, False]
+    assert not marked(tokens, [(3, 4)]).any(), "white space alone"
+    assert not marked(token_spans(""), [(0, 0)]).any()
+
+
+def test_a_token_has_the_largest_score_of_its_words():
+    tokens = token_spans(TEXT)
+    pieces = [(0, 3), (4, 7), (7, 8), (9, 14), (14, 15), (16, 20)]
+    scores = np.array([0.5, -1.0, -3.0, 0.25, 2.0, 0.0])
+    assert on_tokens(tokens, pieces, scores).tolist() == [0.5, -1.0, 2.0, 0.0, -3.0, -3.0]
+
+
+def test_phrases_are_a_bell_along_the_sentence_and_its_mean():
+    """By two loops."""
+    scores = np.array([0.0, 3.0, -5.0, 1.0, 2.0, 0.0, 4.0])
+    homes = np.array([0, 0, 0, 0, 1, 1, 2])
+    total = sum(math.exp(-0.5 * (step / WIDTH) ** 2) for step in range(-16, 17))
+    expected = []
+    for place in range(7):
+        own = [other for other in range(7) if homes[other] == homes[place]]
+        positive = {other: max(scores[other], 0.0) for other in own}
+        bell = sum(
+            positive[other] * math.exp(-0.5 * ((place - other) / WIDTH) ** 2) for other in own
+        )
+        expected.append(bell / total + sum(positive.values()) / len(own))
+    assert spread(scores, homes) == pytest.approx(expected)
+    assert len(spread(np.zeros(0), np.zeros(0, dtype=int))) == 0
+
+
+def explained(scores):
+    spans = [(0, 3), (4, 7), (9, 14), (16, 20), (22, 26), (27, 30)]
+    words = Weights.from_scores("word", spans, scores, unit="log-odds")
+    levels = words, summed_by(words, [(0, 14), (16, 30)])
+    return Explanation(TEXT, "gradient_input", (Decision("a", 0.9, levels),))
+
+
+def test_pointing_where_people_point_is_plausible():
+    right = plausibility(explained([0, 0, 0, 1, 2, 1.0]), [(16, 30)], share=0.5)
+    assert right["auprc"].value == 1.0 and right["auprc_word"].value == 1.0
+    assert right["token_f1"].value == 1.0 and right["iou_f1"].value == 1.0
+    wrong = plausibility(explained([1, 2, 1, 0, 0, 0.0]), [(16, 30)], share=0.5)
+    assert wrong["token_f1"].value == 0.0
+    assert wrong["auprc"].value < right["auprc"].baseline < 1.0
+    assert len(phrase_scores(explained([1, 2, 1, 0, 0, 0.0]).decisions[0])) == 6
+
+
+def test_a_text_in_which_nothing_is_marked_says_nothing():
+    assert plausibility(explained([1.0] * 6), [], share=0.5) == {}

@@ -1,0 +1,90 @@
+from dataclasses import replace
+
+import pytest
+
+from regard import ConfigError, DataError, Document
+from regard.look import difference
+from regard.look.difference import Comparison, compare, overlap
+from regard.records.difference import Difference
+from reviews import reviews, tiny
+
+TEXTS, LABELS = reviews(40, seed=9)
+DOCUMENTS = [Document(*pair) for pair in zip(TEXTS, LABELS, strict=True)]
+
+
+@pytest.fixture(scope="module")
+def other():
+    """Return a classifier that has learned the wrong way round from half of the documents."""
+    texts, labels = reviews(80)
+    turned = ["good" if label == "bad" else "bad" for label in labels]
+    return tiny(training__seed=5).fit(texts, turned)
+
+
+def test_a_model_does_not_differ_from_itself(fitted):
+    found = compare(fitted, fitted, DOCUMENTS)
+    assert not found and found.documents == 40
+    assert found.mean_overlap == pytest.approx(1)
+    assert found.overlaps == (0,) * 19 + (40,)
+
+
+def test_every_document_with_another_label_is_listed(fitted, other):
+    found = compare(fitted, other, DOCUMENTS, Comparison(least_overlap=0.0))
+    before, after = fitted.predict(TEXTS), other.predict(TEXTS)
+    changed = [place for place in range(40) if before[place] != after[place]]
+    assert sorted(change.index for change in found.changes) == changed
+    assert found.label_changes == len(changed) > 30 and found.reason_changes == 0
+    right = {True: 0, False: 0}
+    for place in changed:
+        right[after[place] == LABELS[place]] += 1
+    assert (found.mended, found.broken) == (right[True], right[False])
+
+
+def test_the_overlap_is_that_of_the_reasons_about_the_same_label(fitted, other):
+    found = compare(fitted, other, DOCUMENTS, Comparison(method="gradient_input"))
+    change = found.changes[0]
+    text = TEXTS[change.index]
+    old = fitted.explain(text, method="gradient_input")
+    new = other.explain(text, method="gradient_input", label=old.label)
+    assert change.label_changed
+    assert change.overlap == pytest.approx(overlap(old, new), abs=1e-6)
+
+
+def test_other_reasons_for_the_same_label_are_listed_below_the_threshold(fitted):
+    longer = tiny(training__seed=3).fit(*reviews(80))
+    every = compare(fitted, longer, DOCUMENTS, Comparison(least_overlap=1.0))
+    assert every.reason_changes > 20
+    shares = [change.overlap for change in every.changes if not change.label_changed]
+    assert shares == sorted(shares)
+    middle = shares[len(shares) // 2]
+    some = compare(fitted, longer, DOCUMENTS, Comparison(least_overlap=middle))
+    assert some.reason_changes == sum(share < middle for share in shares)
+
+
+def test_only_the_shown_changes_keep_explanations(fitted, other, monkeypatch):
+    monkeypatch.setattr(difference, "CHUNK", 3)
+    found = compare(fitted, other, DOCUMENTS, Comparison(shown=2))
+    kept = [change.old.explanation is not None for change in found.changes]
+    assert kept == [True] * 2 + [False] * (len(kept) - 2)
+    assert found.changes[0].old.explanation.true_labels == found.changes[0].true_labels
+    assert Difference.from_json(found.to_json()) == found
+    unshown = replace(found, changes=found.changes[2:])
+    assert all(change.start for change in unshown.changes)
+
+
+def test_documents_without_labels_are_neither_mended_nor_broken(fitted, other):
+    found = compare(fitted, other, [Document(text) for text in TEXTS])
+    assert found and (found.mended, found.broken) == (0, 0)
+
+
+def test_several_labels_are_compared_as_sets(fitted_tags):
+    found = compare(fitted_tags, fitted_tags, [Document("We saw artword."), Document("")])
+    assert not found and found.documents == 2
+
+
+def test_wrong_questions_are_said(fitted):
+    with pytest.raises(DataError, match="no documents"):
+        compare(fitted, fitted, [])
+    with pytest.raises(ConfigError, match="least_overlap"):
+        Comparison(least_overlap=2.0)
+    with pytest.raises(ConfigError, match="method"):
+        compare(fitted, fitted, DOCUMENTS, Comparison(method="attentoin"))
