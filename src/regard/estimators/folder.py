@@ -111,7 +111,7 @@ def seal(folder: Path) -> None:
     digests = {name: _file_digest(folder / name) for name in names if name not in (CONFIG, CARD)}
     about["digests"] = digests
     _write_json(folder / CONFIG, about)
-    digests[CONFIG] = _own_digest(folder)
+    digests[CONFIG] = _own_digest((folder / CONFIG).read_text(encoding="utf-8"))
     _write_json(folder / CONFIG, about)
 
 
@@ -137,16 +137,17 @@ def require_free(folder: Path) -> None:
 
 def task_of(folder: Path) -> str:
     """Return what the model of a saved folder does: "classify" or "translate"."""
-    return _task(_read_config(folder))
+    about, _ = _read_config(folder)
+    return _task(about)
 
 
 def open_folder(folder: Path, task: str) -> SavedFolder:
     """Open a saved folder; one that is missing, foreign, changed or of another task is an error."""
-    about = _read_config(folder)
+    about, text = _read_config(folder)
     found = _task(about)
     if found != task:
         raise ModelError(f"{folder} holds {_USE.get(found, f'a model for the task {found!r}')}")
-    _verify(folder, about)
+    _verify(folder, about, text)
     return SavedFolder(folder, about)
 
 
@@ -263,15 +264,16 @@ class SavedFolder:
         )
 
 
-def _read_config(folder: Path) -> dict[str, Json]:
-    """Read ``config.json``; a folder that is missing, foreign or too new is an error."""
+def _read_config(folder: Path) -> tuple[dict[str, Json], str]:
+    """Read ``config.json`` and its text; a missing, foreign or too new folder is an error."""
     recover_folder(folder)
     if not folder.is_dir():
         raise ModelError(
             f"there is no folder {folder}; train a model with: regard train DATA --out {folder}"
         )
     try:
-        about = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        text = (folder / CONFIG).read_text(encoding="utf-8")
+        about = json.loads(text)
     except FileNotFoundError:
         raise ModelError(f"{folder} is not a saved model: it has no {CONFIG}") from None
     except (OSError, ValueError, RecursionError, MemoryError) as problem:
@@ -287,15 +289,18 @@ def _read_config(folder: Path) -> dict[str, Json]:
             f"{_in_short(about.get('version'))}; this is {__version__}, which reads up to format "
             f"{FORMAT}: upgrade regard"
         )
-    return cast(dict[str, Json], about)
+    return cast(dict[str, Json], about), text
 
 
-def _verify(folder: Path, about: Mapping[str, Json]) -> None:
-    """Raise ``ModelError`` where a file is not as it was written; format 1 cannot tell."""
+def _verify(folder: Path, about: Mapping[str, Json], text: str) -> None:
+    """Raise ``ModelError`` where a file is not as it was written; format 1 cannot tell.
+
+    ``text`` is that of ``config.json``, from which ``about`` was read.
+    """
     if about["format"] == 1:
         return
     digests = about.get("digests")
-    if not isinstance(digests, dict) or digests.get(CONFIG) != _own_digest(folder):
+    if not isinstance(digests, dict) or digests.get(CONFIG) != _own_digest(text):
         raise ModelError(f"{folder}/{CONFIG} is not as it was written; {_AGAIN}")
     for name, digest in digests.items():
         # A part that is not there is missed by whoever needs it.
@@ -308,9 +313,8 @@ def _file_digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _own_digest(folder: Path) -> str:
+def _own_digest(text: str) -> str:
     """The digest of all that ``config.json`` says, but for this digest itself and the layout."""
-    text = (folder / CONFIG).read_text(encoding="utf-8")
     # Numbers as they are written: two writings of one number are two contents.
     about = json.loads(text, parse_float=str, parse_int=str, parse_constant=str)
     about["digests"].pop(CONFIG, None)

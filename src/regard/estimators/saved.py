@@ -72,27 +72,18 @@ class Saved:
 
     def write(self, folder: Path) -> None:
         """Write the folder in one step; a model that is already there is replaced."""
-        about = {
-            "task": "classify",
-            "model": self.settings.network.name,
+        answers = {
             "classes": list(self.labels.classes),
             "multilabel": self.labels.multilabel,
             "temperature": self.temperature,
-            **self.settings.to_dict(),
-            "validation": self.settings.validation,
-            "facts": dict(self.facts),
-            "history": _plain(self.history),
         }
-        parts: dict[str, Callable[[Path], None]] = {
-            "vocab.txt": self.vocab.save,
-            WEIGHTS: write_weights(self.weights),
-        }
+        parts: dict[str, Callable[[Path], None]] = {"vocab.txt": self.vocab.save}
         if self.baseline is not None:
             baseline = self.baseline
             parts["baseline.safetensors"] = lambda path: baseline.save(path.parent)
         if self.seen is not None:
             parts[_SEEN] = partial(save_arrays, {"fingerprints": self.seen})
-        write_folder(folder, about, parts)
+        _write(folder, "classify", self, about=answers, parts=parts)
 
     @classmethod
     def read(cls, folder: Path, models: Mapping[str, type[ModelConfig]] | None = None) -> Saved:
@@ -168,20 +159,11 @@ class SavedTranslator:
 
     def write(self, folder: Path) -> None:
         """Write the folder in one step; a model that is already there is replaced."""
-        about = {
-            "task": "translate",
-            "model": self.settings.network.name,
-            **self.settings.to_dict(),
-            "validation": self.settings.validation,
-            "facts": dict(self.facts),
-            "history": _plain(self.history),
-        }
         parts: dict[str, Callable[[Path], None]] = {
             "source_units.json": partial(save_units, self.source_units),
             "target_units.json": partial(save_units, self.target_units),
-            WEIGHTS: write_weights(self.weights),
         }
-        write_folder(folder, about, parts)
+        _write(folder, "translate", self, about={}, parts=parts)
 
     @classmethod
     def read(cls, folder: Path) -> SavedTranslator:
@@ -215,8 +197,26 @@ class SavedTranslator:
         )
 
 
-def _plain(history: History | None) -> object:
-    return None if history is None else json.loads(history.to_json())
+def _write(
+    folder: Path,
+    task: str,
+    saved: Saved | SavedTranslator,
+    *,
+    about: Mapping[str, object],
+    parts: Mapping[str, Callable[[Path], None]],
+) -> None:
+    """Write what every kind of estimator keeps, with what this one says of itself and its parts."""
+    history = None if saved.history is None else json.loads(saved.history.to_json())
+    said = {
+        "task": task,
+        "model": saved.settings.network.name,
+        **about,
+        **saved.settings.to_dict(),
+        "validation": saved.settings.validation,
+        "facts": dict(saved.facts),
+        "history": history,
+    }
+    write_folder(folder, said, {**parts, WEIGHTS: write_weights(saved.weights)})
 
 
 def _labels(opened: SavedFolder) -> LabelIndex:
