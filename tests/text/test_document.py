@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from regard.text.document import Document, Tokens
+from regard.text.document import Document, Tokens, single_labels
 from regard.text.tokenize import tokenize
 
 
@@ -65,3 +65,11 @@ def test_truncation_leaves_the_text_and_the_original_alone():
 def test_a_text_without_tokens_truncates_to_itself():
     cut = tokenize("").truncated(sentences=3, tokens=3)
     assert len(cut) == 0 and cut.sentence_spans() == [] and cut.per_sentence.dtype == np.int32
+
+
+@pytest.mark.parametrize(
+    ("label", "singles"),
+    [(None, ()), ((), ()), ("good", ("good",)), (0, (0,)), (("a", "b"), ("a", "b"))],
+)
+def test_labels_are_given_one_by_one(label, singles):
+    assert single_labels(label) == singles

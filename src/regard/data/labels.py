@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DataError, suggestion
-from ..text.document import Label
+from ..text.document import Label, single_labels
 
 __all__ = ["LabelIndex"]
 
@@ -47,7 +47,7 @@ class LabelIndex:
             )
         singles: set[str | int] = set()
         for label in found:
-            singles.update(label if isinstance(label, tuple) else (label,))
+            singles.update(single_labels(label))
         if len({isinstance(label, str) for label in singles}) > 1:
             singles = {str(label) for label in singles}
         return cls(tuple(sorted(singles)), multilabel=several == {True})
@@ -78,7 +78,7 @@ class LabelIndex:
             return np.array([self._known(label) for label in labels], dtype=np.int64)
         encoded = np.zeros((len(labels), len(self)), dtype=np.float32)
         for row, label in zip(encoded, labels, strict=True):
-            for single in label if isinstance(label, tuple) else (label,):
+            for single in single_labels(label):
                 row[self._known(single)] = 1
         return encoded
 

@@ -37,7 +37,7 @@ from ..records.look import Look
 from ..tasks.baselines import MAX_DOCUMENTS, TfidfBaseline, baseline_seconds
 from ..tasks.calibration import fit_temperature
 from ..tasks.classify import ClassificationLoss
-from ..text.document import Document, Label
+from ..text.document import Document, Label, single_labels
 from ..text.tokenize import TextConfig
 from ..text.vocab import Vocab
 from ..training.batches import PlannedBatches, Source
@@ -476,4 +476,4 @@ def _corpus_name(options: FitOptions) -> str:
 
 def _names(label: Label) -> set[str]:
     """The names of all labels; the text "3" and the number 3 are alike."""
-    return {str(single) for single in (label if isinstance(label, tuple) else (label,))}
+    return set(map(str, single_labels(label)))

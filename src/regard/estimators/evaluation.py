@@ -20,7 +20,7 @@ from ..records.evaluation import DataNotes, Evaluation, ModelFacts
 from ..records.truncation import TruncationReport
 from ..tasks.metrics import evaluate as score
 from ..tasks.predictions import BaselineAnswers, Floats, Predictions
-from ..text.document import Document, Label
+from ..text.document import Document, Label, single_labels
 from ..training.devices import device_of
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class _Tally:
         self._unknown_tokens += answered.unknown
         if answered.cuts is not None:
             for document, counts in zip(known, answered.cuts, strict=True):
-                self._cuts.add(counts[None], _names(document.label))
+                self._cuts.add(counts[None], tuple(map(str, single_labels(document.label))))
         if self.seen is not None and classifier.seen_ is not None:
             prints = np.array([fingerprint(text) for text in texts], dtype=np.uint64)
             self.seen += shared(prints, classifier.seen_)
@@ -168,17 +168,8 @@ class _Tally:
         self._sureness = {index: self._sureness[index] for index in worst}
 
     def _is_known(self, label: Label | None) -> bool:
-        if label is None:
-            return False
-        singles = label if isinstance(label, tuple) else (label,)
-        return all(self.classifier.labels_.number(single) is not None for single in singles)
-
-
-def _names(label: Label | None) -> tuple[str, ...]:
-    """The labels of a document as they are shown."""
-    if label is None:
-        return ()
-    return tuple(map(str, label)) if isinstance(label, tuple) else (str(label),)
+        number = self.classifier.labels_.number
+        return label is not None and all(number(one) is not None for one in single_labels(label))
 
 
 def _whole(value: object) -> int | None:

@@ -15,7 +15,7 @@ from ..models.reader import chunks
 from ..records.difference import Answer, ChangedDocument, Difference
 from ..records.explanation import ClassName, Decision, Explanation
 from ..records.weights import Weights
-from ..text.document import Document
+from ..text.document import Document, single_labels
 
 __all__ = ["Comparison", "compare", "overlap"]
 
@@ -149,9 +149,7 @@ def _labels(fitted: Fitted, explanation: Explanation) -> tuple[ClassName, ...]:
 
 
 def _truth(document: Document) -> tuple[ClassName, ...] | None:
-    if document.label is None:
-        return None
-    return document.label if isinstance(document.label, tuple) else (document.label,)
+    return None if document.label is None else single_labels(document.label)
 
 
 def overlap(first: Explanation, second: Explanation) -> float:

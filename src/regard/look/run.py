@@ -11,10 +11,9 @@ from ..errors import ConfigError, DataError, nearest
 from ..explain.answers import Answers
 from ..explain.fitted import Fitted, HasFitted, Question
 from ..models.reader import chunks
-from ..records.explanation import ClassName
 from ..records.look import Look, Suspect
 from ..records.receipt import FAITHFUL, NOT_MEASURED, WEAK, Receipt
-from ..text.document import Document
+from ..text.document import Document, single_labels
 from ..text.vocab import UNKNOWN
 from .context import ContextTally
 from .deciding import DecidingTally
@@ -117,7 +116,7 @@ class _Tally:
             if document.label is None:
                 continue
             self.labelled += 1
-            truth = {str(name) for name in _labels(document)}
+            truth = {str(name) for name in single_labels(document.label)}
             for number in answers.chosen[row]:
                 likely = float(answers.probabilities[row, number])
                 answer = str(answers.classes[number])
@@ -135,7 +134,7 @@ def _measured(fitted: Fitted, dispute: _Dispute) -> Suspect:
     question = Question(label=dispute.answer, receipt=True)
     explanation = fitted.explain([dispute.document.text], question)[0]
     receipt = explanation.receipt
-    labels = _labels(dispute.document)
+    labels = single_labels(dispute.document.label)
     return Suspect(
         index=dispute.index,
         labels=labels,
@@ -150,13 +149,6 @@ def _measured(fitted: Fitted, dispute: _Dispute) -> Suspect:
 def _comprehensiveness(receipt: Receipt) -> float:
     found = [one.value for one in receipt.measures if one.name == "comprehensiveness"]
     return sum(found) / len(found) if found else 0.0
-
-
-def _labels(document: Document) -> tuple[ClassName, ...]:
-    label = document.label
-    if label is None:
-        return ()
-    return label if isinstance(label, tuple) else (label,)
 
 
 def _ids(fitted: Fitted, words: Sequence[str]) -> list[int]:

@@ -10,10 +10,17 @@ from numpy.typing import NDArray
 
 from ..kernels.scan import Encoded
 
-__all__ = ["Document", "Label", "Tokens", "cut_tokens"]
+__all__ = ["Document", "Label", "Tokens", "cut_tokens", "single_labels"]
 
 Label = str | int | tuple[str, ...]
 """One label, or for multi-label data the tuple of all labels that hold (possibly none)."""
+
+
+def single_labels(label: Label | None) -> tuple[str | int, ...]:
+    """Return every label that holds, one by one; none of what has no label."""
+    if label is None:
+        return ()
+    return label if isinstance(label, tuple) else (label,)
 
 
 @dataclass(frozen=True, slots=True)

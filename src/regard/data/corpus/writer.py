@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...errors import DataError
 from ...files import open_named
-from ...text.document import Document, Label
+from ...text.document import Document, Label, single_labels
 from ...text.encode import Encoded, encode
 from ...text.tokenize import TextConfig
 from ...text.vocab import Numbering
@@ -149,7 +149,8 @@ class CorpusWriter:
         kept = cut(lengths, found.sentences, self._caps)
         counts = count_cuts(lengths, found.sentences, kept)
         for place, document in enumerate(documents):
-            self._tally.add(counts[place : place + 1], _names(document.label))
+            names = tuple(map(str, single_labels(document.label)))
+            self._tally.add(counts[place : place + 1], names)
         return left_of(found, kept)
 
     def _write(self, name: str, values: ArrayLike) -> None:
@@ -170,8 +171,7 @@ class CorpusWriter:
             raise DataError(
                 f"document {place} has {names[kind]}, those before it {names[self._kind]}"
             )
-        singles = () if label is None else label if isinstance(label, tuple) else (label,)
-        return [self._labels.setdefault(single, len(self._labels)) for single in singles]
+        return [self._labels.setdefault(one, len(self._labels)) for one in single_labels(label)]
 
 
 def _blocks(documents: Iterable[Document]) -> Iterator[list[Document]]:
@@ -186,9 +186,3 @@ def _blocks(documents: Iterable[Document]) -> Iterator[list[Document]]:
             block, characters = [], 0
     if block:
         yield block
-
-
-def _names(label: Label | None) -> tuple[str, ...]:
-    if label is None:
-        return ()
-    return label if isinstance(label, tuple) else (str(label),)
