@@ -10,7 +10,7 @@ from regard import Document
 from regard.estimators.fitting import FitOptions
 from regard.records.history import Epoch
 from regard.training.observers import Stage
-from regard.training.progress import TrainingProgress
+from regard.training.progress import Progress, TrainingProgress, counted
 from reviews import reviews, tiny
 from support.screens import Screen
 
@@ -76,7 +76,26 @@ def test_elsewhere_a_stage_that_takes_long_has_one_line():
             progress.on_stage(Stage("choosing how to explain", done, 10))
         progress.on_stage(Stage("fitting"))
         progress.on_stage(Stage("fitting"))
-    assert log.getvalue() == "choosing how to explain, 2 of 10 done\n"
+    assert log.getvalue() == "choosing how to explain, 2 of 10 done, about 10 s left\n"
+
+
+def test_anything_can_be_counted_with_what_is_left_where_that_is_known():
+    now = iter([0.0, 3.0, 100.0, 103.0])
+    with redirect_stderr(io.StringIO()) as log, Progress(clock=lambda: next(now)) as progress:
+        assert list(counted("abc", "explained", (progress,))) == ["a", "b", "c"]
+        assert list(counted(iter("abc"), "read", (progress,))) == ["a", "b", "c"]
+    assert log.getvalue() == "explained, 1 of 3 done, about 6 s left\nread, 1 done\n"
+
+
+def test_on_a_terminal_a_stage_shows_its_share_or_its_count():
+    with redirect_stderr(Screen()) as screen, Progress() as progress:
+        progress.on_stage(Stage("explained", 3, 4))
+        progress.on_stage(Stage("read", 1234))
+        progress.on_stage(Stage("running", detail="seed 0, [epoch 3]"))
+    shown = screen.plain()
+    assert re.search(r"explained .*75 %", shown) and re.search(r"read .*1,234", shown)
+    assert "seed 0, [epoch 3]" in shown
+    assert "read" not in shown[shown.index("running") :], "one at a time"
 
 
 @pytest.mark.parametrize("stream", [Screen, io.StringIO])

@@ -10,7 +10,7 @@ import typer
 
 from .options import Device, Quiet
 from .output import require_outside_models, show, write_report
-from .progress import say
+from .progress import counted, say
 
 if TYPE_CHECKING:
     from ..text.document import Document
@@ -33,6 +33,7 @@ def demo(
     from ..data.columns import Columns
     from ..data.docstrings import collect_docstrings
     from ..estimators.fitting import FitOptions
+    from ..training.observers import Stage
     from ..training.progress import TrainingProgress
     from ..views.evaluation.page import render
     from ..views.evaluation.terminal import summary
@@ -51,8 +52,10 @@ def demo(
     with TrainingProgress(quiet=quiet) as progress:
         options = FitOptions(split="group", columns=Columns(group="file"), observers=(progress,))
         classifier.fit_documents(training, options=options)
-    classifier.fit_baseline(training)
-    found = classifier.evaluate(test, title="Which library does this text document?")
+        progress.on_stage(Stage("fitting TF-IDF + logistic regression"))
+        classifier.fit_baseline(training)
+    documents = counted(test, "evaluated", quiet=quiet)
+    found = classifier.evaluate(documents, title="Which library does this text document?")
     classifier.save(out / "model")
     write_report(found, out / "report.html", render)
     if not quiet:

@@ -112,7 +112,8 @@ def _telling(quiet: bool) -> Iterator[Tell]:
     if quiet or not sys.stderr.isatty():
         yield lambda line: say(line, quiet=quiet)
         return
-    from rich.console import Console
+    from ..training.observers import Stage
+    from ..training.progress import Progress
 
-    with Console(stderr=True).status("starting") as status:
-        yield status.update
+    with Progress() as progress:
+        yield lambda line: progress.on_stage(Stage("running", detail=line))

@@ -1,8 +1,7 @@
-"""What a command says while it works: lines for a person, and counts on a terminal."""
+"""What a command says while it works: lines for a person, and how far it has come."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
@@ -14,20 +13,12 @@ T = TypeVar("T")
 
 
 def counted(items: Iterable[T], what: str, *, quiet: bool = False) -> Iterator[T]:
-    """Pass the items on, counting them on the terminal."""
-    if quiet or not sys.stderr.isatty():
+    """Pass the items on, showing how many there were, and how many are left where that is known."""
+    if quiet:
         yield from items
         return
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from ..training.progress import Progress
+    from ..training.progress import counted as watched
 
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description} {task.completed:,.0f}"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(what, total=None)
-        for item in items:
-            yield item
-            progress.advance(task)
+    with Progress() as progress:
+        yield from watched(items, what, (progress,))

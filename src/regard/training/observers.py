@@ -1,4 +1,4 @@
-"""Those who watch a training: progress bars, logs."""
+"""Those who watch what takes long, most of all a training: progress bars, logs."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ __all__ = ["Observer", "Stage", "TensorBoardLog"]
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Where a training is when it takes no steps: what it does, and how much of that is done."""
+    """Where work is that takes long: what is being done, and how much of that is done."""
 
     name: str  # such as "validating"
     done: int = 0
     total: int | None = None  # None: nobody knows
+    detail: str = ""  # what else there is to know now
 
 
 class Observer:

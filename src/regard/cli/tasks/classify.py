@@ -40,6 +40,7 @@ __all__ = ["CLASSIFY"]
 
 FEW_STEPS = 32
 SMALL_BATCH = 8
+TOGETHER = 16  # texts that are explained at once; how many are done is shown between them
 PART = 4096  # answers that are written, and noted as written, at once
 
 
@@ -129,6 +130,7 @@ class ClassificationJob:
 
     def _fit(self, run: Run, work: Path, *, vectors: Path | None, resume: bool) -> None:
         from ...estimators.fitting import FitOptions
+        from ...training.progress import counted as watched
 
         columns = self.reader.columns
         options = FitOptions(
@@ -148,7 +150,7 @@ class ClassificationJob:
             # What comes after the training may take long, and may be ended in many ways.
             on_fitted=partial(self.classifier.save, self.out) if run.team.rank == 0 else None,
         )
-        documents = counted(self.reader, "reading", quiet=self.quiet)
+        documents = watched(self.reader, "reading", run.observers)
         with saying_when_nothing_is_learnt(quiet=self.quiet):
             self.classifier.fit_documents(documents, self.held_out, options=options)
 
@@ -264,14 +266,19 @@ def _evaluate(asked: ModelToEvaluate) -> None:
 def _explain(asked: TextsToShow) -> None:
     """Show which sentences and words decided."""
     from ...estimators.classifier import DocumentClassifier
+    from ...models.reader import chunks
 
     classifier = DocumentClassifier.load(asked.model, device=asked.device)
     texts = asked.texts.read(classifier.facts_, quiet=asked.quiet)
     # One text is measured at once; a file of them takes its time, and is asked to.
     receipt = asked.texts.text is not None if asked.receipt is None else asked.receipt
-    found = classifier.explain(
-        texts, method=asked.method, label=asked.label, against=asked.against, receipt=receipt
-    )
+    found = [
+        explanation
+        for some in chunks(counted(texts, "explained", quiet=asked.quiet), TOGETHER)
+        for explanation in classifier.explain(
+            some, method=asked.method, label=asked.label, against=asked.against, receipt=receipt
+        )
+    ]
     Drawn(found, _page, _lines, one="explanation", fewer="--limit 1").give(
         asked.out, quiet=asked.quiet
     )

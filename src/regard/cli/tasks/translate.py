@@ -103,6 +103,7 @@ class TranslationJob:
     ) -> None:
         from ...data.pairs import read_pairs
         from ...estimators.fitting import FitOptions
+        from ...training.progress import counted as watched
 
         options = FitOptions(
             columns=self.reader.columns,
@@ -114,7 +115,7 @@ class TranslationJob:
             interrupts=run.interrupts,
             on_check=self._show_check,
         )
-        pairs = counted(read_pairs(self.reader), "reading", quiet=self.quiet)
+        pairs = watched(read_pairs(self.reader), "reading", run.observers)
         validation = None if judged is None else read_pairs(judged)
         with saying_when_nothing_is_learnt(quiet=self.quiet):
             translator.fit_pairs(pairs, validation, options=options)
@@ -242,7 +243,8 @@ def _explain(asked: TextsToShow) -> None:
     if asked.whole_words:
         found = [[one.by_words() for one in candidates] for candidates in found]
     if asked.texts.text is not None if asked.receipt is None else asked.receipt:
-        found = [translator.with_receipts(candidates) for candidates in found]
+        measured = counted(found, "measured", quiet=asked.quiet)
+        found = [translator.with_receipts(candidates) for candidates in measured]
     every = [one for candidates in found for one in candidates]
     Drawn(
         every,
@@ -281,7 +283,8 @@ def _audit(asked: TextsToAudit) -> None:
     reader = open_documents(asked.data, columns, asked.on_bad_row, tell=remarks.add)
     drawn = sampled(counted(reader, "read", quiet=asked.quiet), asked.limit, asked.seed)
     say("translating and measuring", quiet=asked.quiet)
-    found = translator.audit([one.text for one in drawn], seed=asked.seed)
+    texts = counted([one.text for one in drawn], "translated", quiet=asked.quiet)
+    found = translator.audit(texts, seed=asked.seed)
     remarks.say()
     delivery.give(replace(found, data=Path(asked.data).name), page=render, lines=summary)
 
