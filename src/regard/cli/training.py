@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,16 +14,21 @@ from .inputs import near_file, open_documents
 from .progress import say
 
 if TYPE_CHECKING:
+    import torch
+
     from ..data.columns import Columns
     from ..data.readers import Reader
+    from ..estimators.trainer import Run
     from ..records.history import History
     from ..training.observers import Observer
     from ..training.teams import Team
 
 __all__ = [
+    "Place",
     "end_of_training",
     "held_out",
     "require_out",
+    "running",
     "saying_when_nothing_is_learnt",
     "watching",
     "work_folder",
@@ -126,6 +132,40 @@ def held_out(validation: str, columns: Columns, on_bad_row: str) -> tuple[float,
             f"--validation takes a file or a share from 0 to below 1, got {validation}"
         )
     return fraction, None
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where one training works, what goes with it, and whether this process is to be silent."""
+
+    run: Run
+    work: Path
+    quiet: bool
+
+
+@contextmanager
+def running(
+    out: Path,
+    device: torch.device,
+    *,
+    resume: bool,
+    overwrite: bool,
+    logs: Path | None,
+    quiet: bool,
+) -> Iterator[Place]:
+    """Give a training what it needs until it is saved; of several processes one alone speaks."""
+    from ..estimators.trainer import Run
+    from ..scale.distributed import join_team
+    from ..training.interrupts import Interrupts
+
+    with (
+        Interrupts() as interrupts,
+        work_folder(out, resume=resume, overwrite=overwrite, quiet=quiet) as work,
+        join_team(device) as team,
+    ):
+        silent = quiet or team.rank != 0
+        with watching(team, logs=logs, quiet=silent) as observers:
+            yield Place(Run(None, observers, team, interrupts), work, silent)
 
 
 @contextmanager

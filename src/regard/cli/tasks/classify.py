@@ -19,9 +19,8 @@ from ..settings import CLASSIFIER_PARTS, classifier_from
 from ..training import (
     end_of_training,
     held_out,
+    running,
     saying_when_nothing_is_learnt,
-    watching,
-    work_folder,
 )
 from .task import DocumentsToLabel, ModelToEvaluate, Task, TextsToShow, TrainingToDo, describe_saved
 
@@ -105,28 +104,22 @@ class ClassificationJob:
 
     def go(self, *, vectors: Path | None, resume: bool, overwrite: bool, logs: Path | None) -> None:
         """Fit, compare, save and say so; with several processes the first alone speaks."""
-        from ...estimators.trainer import Run
-        from ...scale.distributed import join_team, own_device
+        from ...scale.distributed import own_device
         from ...training.devices import choose_device
-        from ...training.interrupts import Interrupts
 
         device = own_device(choose_device(self.classifier.device))
         self.classifier.set_params(device=str(device))
-        with (
-            Interrupts() as interrupts,
-            work_folder(self.out, resume=resume, overwrite=overwrite, quiet=self.quiet) as work,
-            join_team(device) as team,
-        ):
-            self.quiet = self.quiet or team.rank != 0
-            with watching(team, logs=logs, quiet=self.quiet) as observers:
-                run = Run(None, observers, team, interrupts)
-                self._fit(run, work, vectors=vectors, resume=resume)
-                if team.rank != 0:
-                    return
-                if self.baseline and not interrupts.heeded:
-                    self._fit_baseline(run)
+        with running(
+            self.out, device, resume=resume, overwrite=overwrite, logs=logs, quiet=self.quiet
+        ) as place:
+            run, self.quiet = place.run, place.quiet
+            self._fit(run, place.work, vectors=vectors, resume=resume)
+            if run.team.rank != 0:
+                return
+            if self.baseline and not run.interrupts.heeded:
+                self._fit_baseline(run)
             self.classifier.save(self.out)
-        self._report(stopped=interrupts.heeded)
+        self._report(stopped=run.interrupts.heeded)
 
     def _fit(self, run: Run, work: Path, *, vectors: Path | None, resume: bool) -> None:
         from ...estimators.fitting import FitOptions

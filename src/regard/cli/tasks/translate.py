@@ -19,9 +19,8 @@ from ..settings import TRANSLATOR_PARTS, translator_from, translator_networks
 from ..training import (
     end_of_training,
     held_out,
+    running,
     saying_when_nothing_is_learnt,
-    watching,
-    work_folder,
 )
 from .task import (
     ModelToEvaluate,
@@ -75,25 +74,19 @@ class TranslationJob:
         logs: Path | None,
     ) -> None:
         """Fit, save and say so; with several processes the first alone speaks."""
-        from ...estimators.trainer import Run
-        from ...scale.distributed import join_team, own_device
+        from ...scale.distributed import own_device
         from ...training.devices import choose_device
-        from ...training.interrupts import Interrupts
 
         fraction, judged = held_out(self.validation, self.reader.columns, self.on_bad_row)
         translator = translator_from(changes, device=device, model=model)
         own = own_device(choose_device(device))
         translator.set_params(device=str(own), validation=fraction)
-        with (
-            Interrupts() as interrupts,
-            work_folder(self.out, resume=resume, overwrite=overwrite, quiet=self.quiet) as work,
-            join_team(own) as team,
-        ):
-            self.quiet = self.quiet or team.rank != 0
-            with watching(team, logs=logs, quiet=self.quiet) as observers:
-                run = Run(None, observers, team, interrupts)
-                self._fit(translator, judged, run, work, resume=resume)
-            if team.rank != 0:
+        with running(
+            self.out, own, resume=resume, overwrite=overwrite, logs=logs, quiet=self.quiet
+        ) as place:
+            self.quiet = place.quiet
+            self._fit(translator, judged, place.run, place.work, resume=resume)
+            if place.run.team.rank != 0:
                 return
             translator.save(self.out)
         self._report(translator, [self.reader, *([judged] if judged else [])])
