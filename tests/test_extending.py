@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 
 from contracts import test_models, test_poolings, test_scores
 from random_ids import small
+from regard.audit.run import AuditOptions, audit
 from regard.cli.inputs import open_documents
 from regard.cli.main import app
 from regard.cli.output import show
@@ -31,6 +32,7 @@ from regard.data.readers import read_documents
 from regard.data.writers import RowWriter
 from regard.errors import DataError
 from regard.estimators.folder import open_folder, seal
+from regard.explain.answers import explanations
 from regard.explain.methods import METHODS, Method
 from regard.models import MODELS
 from regard.models.base import Attention, Model, Output, check_imposed
@@ -38,8 +40,13 @@ from regard.models.words import WordEmbedding
 from regard.nn.attention import SCORES, ProductScore
 from regard.nn.pooling import POOLINGS, MeanPooling, Pooled, Pooling
 from regard.nn.rows import row_weighted_sum
+from regard.records.measures import MEASURES, Measure
+from regard.records.weights import Weights
+from regard.text.document import Document
+from regard.views.audit.terminal import summary as audit_lines
 from reviews import reviews, tiny
 
+AUDITED = [Document(*pair) for pair in zip(*reviews(4, seed=3), strict=True)]
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -177,7 +184,66 @@ def test_a_document_model(monkeypatch):
     assert "| `bag` | The mean of all words, a newcomer's model. |" in page("models.md")
 
 
-@pytest.mark.parametrize("name", ["models.md", "explanations.md", "data.md"])
+def first_words(answers):
+    """Every word but the first weighs little."""
+    decisions = []
+    for place, text in enumerate(answers.batch.texts):
+        spans = tuple((start, end) for start, end in text.spans.tolist())
+        scores = [1.0 if not number else 0.1 / number for number in range(len(spans))]
+        words = Weights.from_scores("word", spans, scores, unit="nothing")
+        chosen = answers.chosen[place]
+        decisions.append([answers.decision(place, number, (words,)) for number in chosen])
+    return explanations(answers, "first", decisions)
+
+
+def test_an_explanation_method(monkeypatch, fitted, tmp_path):
+    monkeypatch.setitem(METHODS, "first", Method(first_words, "a newcomer's method", readings=1))
+    found = audit(fitted, AUDITED, AuditOptions(needle=False))
+    assert "first" in [one.method for one in found.rankings]
+    assert "first" in audit_lines(found) and ">first<" in found.to_html()
+    fitted.save(tmp_path / "model")
+    told = tmp_path / "told.jsonl"
+    asked = ["explain", str(tmp_path / "model"), "--text", "Great food.", "--out", str(told)]
+    ran = CliRunner().invoke(app, [*asked, "--method", "first"])
+    assert ran.exit_code == 0 and json.loads(told.read_text())["method"] == "first", ran.output
+    wrong = CliRunner().invoke(app, [*asked, "--method", "fist"])
+    assert "did you mean 'first'" in str(wrong.exception) + wrong.output
+    shown = " ".join(CliRunner().invoke(app, ["explain", "--help"]).output.split())
+    assert "lime, first" in shown or "lime or first" in shown
+    assert "| `first` | a newcomer's method |" in page("explanations.md")
+
+
+def share_at_the_start(explanation):
+    """How much of the weight is on the first word, beside what an even share is."""
+    words = explanation.decisions[0].level("word")
+    return abs(words.values[0]), 1 / len(words)
+
+
+AT_THE_START = Measure(
+    "Weight of the first word",
+    "agreement",
+    "share of the weight, a newcomer's measure",
+    better="low",
+    baseline="even weights",
+    heading="First word",
+    meaning="How much the first word weighs.",
+    take=share_at_the_start,
+)
+
+
+def test_an_audit_measure(monkeypatch, fitted):
+    monkeypatch.setitem(MEASURES, "first_word", AT_THE_START)
+    found = audit(fitted, AUDITED, AuditOptions(methods=("attention",), needle=False))
+    metric = found.ranking("attention").metric("first_word")
+    assert (metric.documents, metric.better, metric.baseline_name) == (4, "low", "even weights")
+    assert any(line.startswith("  Weight of the first word") for line in audit_lines(found))
+    drawn = found.to_html()
+    assert "Weight of the first word: lower is better" in drawn  # the table
+    assert "How much the first word weighs." in drawn  # the column of the overview
+    assert "| `first_word` | Weight of the first word: share of the weight" in page("trust.md")
+
+
+@pytest.mark.parametrize("name", ["models.md", "explanations.md", "data.md", "trust.md"])
 def test_the_tables_of_the_docs_are_what_the_code_has(name):
     """Run scripts/tables after a change of a table."""
     assert page(name) == (ROOT / "docs" / name).read_text(encoding="utf-8")

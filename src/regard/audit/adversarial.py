@@ -9,21 +9,12 @@ from torch import Tensor
 from ..explain.gradients import differentiating
 from .divergence import jensen_shannon
 from .reweighing import LastAttention
-from .tally import Measured, Protocol
+from .tally import Measured
 
-__all__ = ["EPSILON", "PROTOCOLS", "adversarial", "adversary"]
+__all__ = ["EPSILON", "adversarial", "adversary"]
 
 EPSILON = 0.01
 """By how much the answer may change, in total variation."""
-
-PROTOCOLS = {
-    "adversarial_jsd": Protocol(
-        f"largest Jensen-Shannon divergence (at most 0.69) of another attention that moves the "
-        f"answer by at most {EPSILON}; searched by gradient from several starts",
-        better="low",
-        baseline="best of as many random attentions",
-    ),
-}
 
 STARTS = 5
 STEPS = 60

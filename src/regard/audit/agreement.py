@@ -13,16 +13,10 @@ from torch import Tensor
 from ..explain.answers import Answers
 from ..explain.gradients import differentiating, log_odds
 from ..explain.rankings import Floats, kendall
-from .tally import Measured, Protocol
+from .tally import Measured
 
-__all__ = ["PROTOCOLS", "agreement", "gradient_sizes", "movements"]
+__all__ = ["agreement", "gradient_sizes", "movements"]
 
-_TAU = "Kendall's tau-b of sizes, signs left out, as Jain and Wallace"
-
-PROTOCOLS = {
-    "tau_loo": Protocol(f"{_TAU}: scores and total variation without each word"),
-    "tau_gradient": Protocol(f"{_TAU}: scores and gradient along each word, attention held"),
-}
 
 RANDOM_RANKINGS = 10
 

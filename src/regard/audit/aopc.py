@@ -13,30 +13,12 @@ import numpy as np
 from torch import Tensor
 
 from ..explain.erasing import Mask
-from ..explain.rankings import BINS, Floats
+from ..explain.rankings import Floats
 from ..records.receipt import Receipt
-from .tally import Measured, Protocol
+from .tally import Measured
 
-__all__ = ["PROTOCOLS", "FerretErasure", "ferret_masks", "from_receipt"]
+__all__ = ["FerretErasure", "ferret_masks", "from_receipt"]
 
-_SHARES = ", ".join(f"{100 * share:g}" for share in BINS)
-_ERASER = f"ERASER: mean over the heaviest {_SHARES} %, deleted"
-_FERRET = "ferret: mean over 10 to 100 % in steps of ten, positive scores alone, repeats skipped"
-
-PROTOCOLS = {
-    "comprehensiveness": Protocol(f"{_ERASER}; words"),
-    "sufficiency": Protocol(f"{_ERASER}; words", better="low"),
-    "comprehensiveness_sentence": Protocol(f"{_ERASER}; sentences"),
-    "sufficiency_sentence": Protocol(f"{_ERASER}; sentences", better="low"),
-    "normalised_comprehensiveness": Protocol(
-        f"{_ERASER}; words, as a share of what the empty document loses"
-    ),
-    "normalised_sufficiency": Protocol(
-        f"{_ERASER}; words, as a share of what the empty document loses", better="low"
-    ),
-    "comprehensiveness_ferret": Protocol(_FERRET, baseline="same scores shuffled"),
-    "sufficiency_ferret": Protocol(_FERRET, better="low", baseline="same scores shuffled"),
-}
 
 SHARES = tuple(share / 10 for share in range(1, 11))
 SHUFFLES = 5

@@ -12,6 +12,7 @@ from ..explain.methods import METHODS
 from ..explain.receipts import inquiries
 from ..models.base import Model
 from ..records.explanation import Decision, Explanation
+from ..records.measures import MEASURES
 from ..records.weights import Span
 from .adversarial import adversarial
 from .agreement import agreement, gradient_sizes, movements
@@ -57,6 +58,7 @@ class BatchAudit:
             **self._agreements(amounts, place),
             **self._flip_fraction(decision, place),
             **likeness(amounts, np.array(foreign.amounts), self._seed),
+            **_taken(self.explained[name][place]),
         }
 
     def of_evidence(
@@ -120,3 +122,10 @@ class BatchAudit:
         return Flips(
             self.answers, self._attention[place], number=self._numbers[place], seed=self._seed
         )
+
+
+def _taken(explanation: Explanation) -> dict[str, Measured]:
+    """What the measures give that need nothing but the explanation."""
+    takes = {name: measure.take for name, measure in MEASURES.items() if measure.take is not None}
+    found = {name: take(explanation) for name, take in takes.items()}
+    return {name: Measured(*pair) for name, pair in found.items() if pair is not None}

@@ -15,17 +15,9 @@ from ..explain.answers import Answers
 from ..explain.rankings import Floats, random_ranks, ranks_of
 from ..records.audit import FlipTable
 from .reweighing import LastAttention, shares
-from .tally import Measured, Protocol
+from .tally import Measured
 
-__all__ = ["PROTOCOLS", "Flips", "SingleFlip", "flip_table"]
-
-PROTOCOLS = {
-    "flip_fraction": Protocol(
-        "share of units whose weight is set to zero, the heaviest first, until the answer flips; "
-        "1 if it never does; at most 50 steps",
-        better="low",
-    ),
-}
+__all__ = ["Flips", "SingleFlip", "flip_table"]
 
 STEPS = 50
 RANDOM_RANKINGS = 5

@@ -22,13 +22,12 @@ from ..records.audit import Metric, NeedleCell, NeedleMap
 from ..records.explanation import Explanation
 from ..records.weights import Span
 from ..text.tokenize import tokenize_many
-from .tally import Measured, Protocol, mean_metric
+from .tally import Measured, mean_metric
 
 __all__ = [
     "COPIES",
     "LENGTH",
     "LENGTHS",
-    "PROTOCOLS",
     "Haystack",
     "NeedleResult",
     "Planted",
@@ -57,21 +56,6 @@ REPEATS = 20
 """How many documents are made for each number of times that a sentence stands in them."""
 CANDIDATES = 2000
 SHORTEST, LONGEST = 4, 40  # words of a sentence that may be planted, or stand around
-
-PROTOCOLS = {
-    "needle_recall": Protocol(
-        "share of documents in which a planted sentence is the one with the largest score",
-        baseline="random sentence",
-    ),
-    **{
-        f"needle_recall_{copies}": Protocol(
-            f"a sentence is planted {copies} times in {LENGTH}: the share of them that are among "
-            f"the {copies} with the largest scores",
-            baseline="random sentences",
-        )
-        for copies in COPIES
-    },
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +230,7 @@ def needle_test(
     measured = [Measured(float(one.found), 1 / one.planted.length) for row in found for one in row]
     return NeedleResult(
         NeedleMap(method, tuple(map(cell, found))),
-        mean_metric("needle_recall", measured, PROTOCOLS["needle_recall"], seed=seed),
+        mean_metric("needle_recall", measured, seed=seed),
         tuple(_recall_repeated(fitted, stack, method=method, seed=seed)),
     )
 
@@ -266,7 +250,7 @@ def _recall_repeated(
             recalled(one, explanation)
             for one, (explanation, _) in zip(planted, explained, strict=True)
         ]
-        yield mean_metric(name, found, PROTOCOLS[name], seed=seed)
+        yield mean_metric(name, found, seed=seed)
 
 
 def _sentences(fitted: Fitted, texts: Sequence[str], draw: np.random.Generator) -> list[str]:

@@ -6,19 +6,11 @@ import numpy as np
 import torch
 
 from .reweighing import LastAttention
-from .tally import Measured, Protocol
+from .tally import Measured
 
-__all__ = ["PERMUTATIONS", "PROTOCOLS", "permuted"]
+__all__ = ["PERMUTATIONS", "permuted"]
 
 PERMUTATIONS = 100
-
-PROTOCOLS = {
-    "permutation_change": Protocol(
-        f"median over {PERMUTATIONS} permutations of the attention of how far the answer moves, in "
-        "total variation",
-        baseline="even attention",
-    ),
-}
 
 
 def permuted(attention: LastAttention, seed: int = 0) -> dict[str, Measured]:

@@ -19,10 +19,9 @@ from ..explain.erasing import Mask
 from ..explain.rankings import Floats
 from ..records.explanation import Decision, Explanation
 from ..records.weights import Span, Weights
-from .tally import Measured, Protocol
+from .tally import Measured
 
 __all__ = [
-    "PROTOCOLS",
     "average_precision",
     "iou_f1",
     "marked",
@@ -38,18 +37,6 @@ WIDTH = 4.0
 """The standard deviation, in words, of the bell by which a word's score spreads."""
 RANDOM_RANKINGS = 5
 
-_PHRASES = (
-    f"phrases: positive word scores spread along the sentence (a bell of {WIDTH:g} words) plus the "
-    "sentence's mean, the largest in a white-space token; mean over documents"
-)
-_TOP = "the heaviest tokens, as many as people mark on average here"
-
-PROTOCOLS = {
-    "auprc": Protocol(f"average precision of tokens; {_PHRASES}"),
-    "token_f1": Protocol(f"F1 of {_TOP}; {_PHRASES}"),
-    "iou_f1": Protocol(f"F1 of spans that overlap by half, of {_TOP}; {_PHRASES}"),
-    "auprc_word": Protocol("average precision of tokens by the scores of their own words"),
-}
 
 Spans = NDArray[np.int64]  # (spans, 2)
 

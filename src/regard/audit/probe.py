@@ -24,25 +24,14 @@ from ..models.reader import chunks
 from ..text.document import Document
 from .adversarial import adversary
 from .reweighing import LastAttention, last_attention
-from .tally import Measured, Protocol
+from .tally import Measured
 
-__all__ = ["DOCUMENTS", "PROTOCOLS", "Bags", "probe_attention", "probed"]
+__all__ = ["DOCUMENTS", "Bags", "probe_attention", "probed"]
 
 HIDDEN = 32
 STEPS = 150
 RATE = 0.02
 DECAY = 1e-3
-
-_PROBE = "accuracy of a small network over the word vectors without their order, added up by "
-
-PROTOCOLS = {
-    "probe_attention": Protocol(f"{_PROBE}the model's attention", baseline="even weights"),
-    "probe_adversarial": Protocol(
-        f"{_PROBE}the attention that differs most at the same answer",
-        better="low",
-        baseline="even weights",
-    ),
-}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,17 +11,9 @@ import torch
 from ..explain.answers import Answers
 from ..explain.rankings import Floats, kendall
 from ..models.base import Model
-from .tally import Measured, Protocol
+from .tally import Measured
 
-__all__ = ["PROTOCOLS", "likeness", "put_to", "shuffled_copy"]
-
-PROTOCOLS = {
-    "tau_shuffled_weights": Protocol(
-        "Kendall's tau-b of word scores with those of a copy whose parameters are shuffled; an "
-        "explanation that stays does not explain the model",
-        better="low",
-    ),
-}
+__all__ = ["likeness", "put_to", "shuffled_copy"]
 
 RANDOM_RANKINGS = 10
 

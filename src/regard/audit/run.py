@@ -18,13 +18,7 @@ from ..records.audit import Audit, MethodAudit
 from ..records.explanation import Decision
 from ..text.document import Document
 from . import (
-    adversarial,
-    agreement,
-    aopc,
     flips,
-    permutation,
-    plausibility,
-    probe,
     randomisation,
     stability,
     uniform,
@@ -33,26 +27,12 @@ from .documents import BatchAudit
 from .evidence import evidence_of, marked_share
 from .needle import needle_test
 from .probe import probe_attention
-from .tally import Measured, Protocol, Tally
+from .tally import Measured, Tally
 from .warnings import warnings_of
 
 __all__ = ["AuditOptions", "Companions", "audit", "sampled"]
 
 CHUNK = 16  # documents that are asked about together
-METHOD_PROTOCOLS: dict[str, Protocol] = {
-    **plausibility.PROTOCOLS,
-    **aopc.PROTOCOLS,
-    **agreement.PROTOCOLS,
-    **flips.PROTOCOLS,
-    **randomisation.PROTOCOLS,
-}
-MODEL_PROTOCOLS: dict[str, Protocol] = {
-    **adversarial.PROTOCOLS,
-    **permutation.PROTOCOLS,
-    **uniform.PROTOCOLS,
-    **stability.PROTOCOLS,
-    **probe.PROTOCOLS,
-}
 
 
 def _as_they_are(documents: Iterable[Document]) -> Iterable[Document]:
@@ -131,8 +111,8 @@ class _Auditing:
         self.methods = options.methods or methods_for(fitted.model)
         self.shuffled = randomisation.shuffled_copy(fitted.model, options.seed)
         self.share = marked_share(documents, options.evidence) if options.evidence else 0.0
-        self.tallies = {name: Tally(METHOD_PROTOCOLS, options.seed) for name in self.methods}
-        self.about_model = Tally(MODEL_PROTOCOLS, options.seed)
+        self.tallies = {name: Tally(options.seed) for name in self.methods}
+        self.about_model = Tally(options.seed)
         self.single: list[flips.SingleFlip] = []
         self.unit = ""
 

@@ -9,25 +9,13 @@ from ..explain.comprehensiveness import ranked_levels
 from ..records.explanation import Decision
 from ..records.weights import Weights
 from .divergence import jensen_shannon
-from .tally import Measured, Protocol
+from .tally import Measured
 
-__all__ = ["FEWEST_SHARED", "PROTOCOLS", "TOP", "stability"]
+__all__ = ["FEWEST_SHARED", "TOP", "stability"]
 
 TOP = 3
 FEWEST_SHARED = 0.5
 """Below this overlap of the heaviest sentences the models are said to disagree."""
-
-PROTOCOLS = {
-    "stability_jsd": Protocol(
-        "Jensen-Shannon divergence (at most 0.69) of the word attention of two models",
-        better="low",
-        baseline="same weights shuffled",
-    ),
-    "stability_overlap": Protocol(
-        f"share of the {TOP} heaviest sentences that two models have in common",
-        baseline="random sentences",
-    ),
-}
 
 
 def stability(one: Decision, other: Decision, seed: int = 0) -> dict[str, Measured]:

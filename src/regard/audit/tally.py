@@ -10,9 +10,10 @@ import numpy as np
 from ..explain.rankings import Floats
 from ..records.audit import Metric
 from ..records.evaluation import Interval
+from ..records.measures import MEASURES
 from ..tasks.bootstrap import percentiles
 
-__all__ = ["Measured", "Protocol", "Tally", "mean_metric"]
+__all__ = ["Measured", "Tally", "mean_metric"]
 
 DRAWS = 1000
 
@@ -26,20 +27,11 @@ class Measured:
     share_of: float | None = None  # what the mean is divided by, where the measure is a share
 
 
-@dataclass(frozen=True, slots=True)
-class Protocol:
-    """How a measure is taken, which way is better, and what stands beside it."""
-
-    text: str
-    better: str = "high"
-    baseline: str = "random ranking"
-
-
 class Tally:
     """Gathers what documents give, by the name of the measure."""
 
-    def __init__(self, protocols: dict[str, Protocol], seed: int = 0) -> None:
-        self._protocols, self._seed = protocols, seed
+    def __init__(self, seed: int = 0) -> None:
+        self._seed = seed
         self._found: dict[str, list[Measured]] = {}
 
     def add(self, found: dict[str, Measured]) -> None:
@@ -48,21 +40,20 @@ class Tally:
             self._found.setdefault(name, []).append(measured)
 
     def metrics(self) -> tuple[Metric, ...]:
-        """Return the means, in the order of the protocols; measures nothing gave are left out."""
+        """Return the means, in the order of ``MEASURES``; those that nothing gave are left out."""
         return tuple(
-            mean_metric(name, self._found[name], protocol, seed=self._seed)
-            for name, protocol in self._protocols.items()
+            mean_metric(name, self._found[name], seed=self._seed)
+            for name in MEASURES
             if self._found.get(name)
         )
 
 
-def mean_metric(
-    name: str, found: Sequence[Measured], protocol: Protocol, *, seed: int = 0
-) -> Metric:
+def mean_metric(name: str, found: Sequence[Measured], *, seed: int = 0) -> Metric:
     """Average over documents; the interval comes from drawing them again with replacement.
 
     Where documents say what they are shares of, it is the mean of one over that of the other.
     """
+    measure = MEASURES[name]
     values = np.array([one.value for one in found])
     baselines = np.array([one.baseline for one in found])
     whole = np.array([1.0 if one.share_of is None else one.share_of for one in found])
@@ -73,9 +64,9 @@ def mean_metric(
         interval=_interval(_share(values[draws], whole[draws])),
         baseline=float(_share(baselines, whole)),
         documents=len(found),
-        protocol=protocol.text,
-        better=protocol.better,
-        baseline_name=protocol.baseline,
+        protocol=measure.protocol,
+        better=measure.better,
+        baseline_name=measure.baseline,
     )
 
 

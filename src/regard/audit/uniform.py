@@ -6,21 +6,8 @@ import torch
 from torch import Tensor
 
 from ..explain.answers import Answers
-from .tally import Protocol
 
-__all__ = ["PROTOCOLS", "evenly_weighed"]
-
-PROTOCOLS = {
-    "uniform_gap_trained": Protocol(
-        "accuracy minus that of a model trained alike with even attention",
-        baseline="no gap",
-    ),
-    "uniform_gap_forced": Protocol(
-        "accuracy minus that of the same weights with even attention forced on them, which no "
-        "training has prepared for",
-        baseline="no gap",
-    ),
-}
+__all__ = ["evenly_weighed"]
 
 
 def evenly_weighed(answers: Answers) -> Tensor:

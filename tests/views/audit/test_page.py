@@ -5,10 +5,11 @@ import pytest
 
 from regard.records.audit import Audit, FlipTable, MethodAudit, Metric, NeedleCell, NeedleMap
 from regard.records.evaluation import Interval
+from regard.records.measures import MEASURES
 from regard.views.audit.charts import needle_map
 from regard.views.audit.page import attention_tables, method_tables, render
 from regard.views.audit.terminal import summary
-from regard.views.audit.words import NAMES, flips_compared, headline, warned
+from regard.views.audit.words import flips_compared, headline, warned
 from support.pages import Page
 
 NASTY = "<script>alert(1)</script>\"'>&amp;"
@@ -22,7 +23,7 @@ def metric(name, value=0.5, baseline_name="random ranking"):
 
 def whole(text="reviews.csv"):
     methods = ("attention", "integrated_gradients")
-    names = [name for name in NAMES if name not in ABOUT_MODEL]
+    names = [name for name in MEASURES if name not in ABOUT_MODEL]
     cells = tuple(
         NeedleCell(length, place, 10, 10 - place, 10 * (place > 2), 5)
         for length in (5, 10)
@@ -112,7 +113,7 @@ def test_each_measure_has_a_table_with_baseline_and_interval():
     assert read.tags.count("table") == 16 and read.tags.count("details") == 3
     assert read.text.count("0.400 to 0.600") == read.text.count("0.310") == 32
     assert read.text.count("Random ranking") == 16
-    assert f"{NAMES['auprc']}: higher is better" in read.text
+    assert f"{MEASURES['auprc'].title}: higher is better" in read.text
     assert method_tables(()) == ""
 
 
@@ -126,7 +127,7 @@ def test_every_measure_of_a_method_belongs_to_one_family():
     """A measure that no family holds would be missing from the page."""
     rankings = CASES["whole"].rankings
     text = Page(method_tables(rankings)).text
-    assert all(NAMES[one.name] in text for one in rankings[0].metrics)
+    assert all(MEASURES[one.name].title in text for one in rankings[0].metrics)
 
 
 def test_the_attention_itself_is_told_with_its_protocols():

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ...records.audit import Audit, MethodAudit, Metric, NeedleCell, NeedleMap
+from ...records.measures import MEASURES, Measure
 from ..drawing.charts import Axis, Frame, figure
 from ..drawing.page import escaped
 from ..drawing.tables import definitions, numbers
@@ -25,37 +26,10 @@ _KEY = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Measure:
-    """A measure that has a column of its own: its heading, and what it says."""
-
-    name: str
-    title: str
-    meaning: str
-
-
-_MEASURES = (
-    _Measure("comprehensiveness", "Comprehensiveness",
-     "Probability that the answer loses without the heaviest words."),
-    _Measure("sufficiency", "Sufficiency",
-     "Probability that the answer loses with the heaviest words alone."),
-    _Measure("tau_loo", "Tau, leave-one-out",
-     "How far the order of the words agrees with leaving out one at a time."),
-    _Measure("flip_fraction", "Units until a flip",
-     "Share of the units that must go, heaviest first, until the answer is another."),
-    _Measure("looked_at_drop", "Lost without the look",
-     "Probability that a written word loses without the source words it looked at most."),
-    _Measure("looked_at_better", "Looks that matter",
-     "Share of written words that lose more without what they looked at than without others."),
-    _Measure("auprc", "Evidence (AUPRC)",
-     "How well the heavy words match what people marked."),
-)  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
 class _Column:
     """One measure of all methods on one scale; ``frame`` says where a value lies."""
 
-    measure: _Measure
+    measure: Measure
     metrics: dict[str, Metric]
     frame: Frame
 
@@ -82,7 +56,7 @@ def overview(audit: Audit) -> str:
         title="Methods by the main measures",
         description="; ".join(_tell_method(one, columns) for one in audit.rankings),
     )
-    words = definitions([(one.measure.title, one.measure.meaning) for one in columns], "glossary")
+    words = definitions([(one.measure.heading, one.measure.meaning) for one in columns], "glossary")
     return (
         f'<figure class="overview"><figcaption>{_KEY}</figcaption><div class="scroll" tabindex="0" '
         f'role="region" aria-label="Overview of the methods">{svg}</div></figure>'
@@ -91,9 +65,12 @@ def overview(audit: Audit) -> str:
 
 
 def _columns(rankings: Sequence[MethodAudit]) -> list[_Column]:
+    headed = [(name, measure) for name, measure in MEASURES.items() if measure.heading]
+    # What people marked says nothing of the model: it stands last.
+    main = sorted(headed, key=lambda pair: pair[1].family == "marks")
     found = [
-        (measure, {one.method: metric for one in rankings if (metric := one.metric(measure.name))})
-        for measure in _MEASURES
+        (measure, {one.method: metric for one in rankings if (metric := one.metric(name))})
+        for name, measure in main
     ]
     taken = [(measure, metrics) for measure, metrics in found if metrics]
     width = (_WIDTH - _LEFT) // max(len(taken), 1)
@@ -153,7 +130,7 @@ def _scale(column: _Column, height: int) -> str:
         for x in [frame.across(tick)]
     )
     return (
-        f'<text class="name default" x="{frame.left}" y="20">{escaped(column.measure.title)}'
+        f'<text class="name default" x="{frame.left}" y="20">{escaped(column.measure.heading)}'
         f"<title>{escaped(column.measure.meaning)}</title></text>"
         f'<text x="{frame.left}" y="38">{better}</text>{ends}'
     )
@@ -184,7 +161,7 @@ def _dot(column: _Column, metric: Metric, middle: float, *, default: bool) -> st
     kind = "name default" if default else "name"
     number = _written(f"{round(metric.value, 2) + 0.0:.2f}")  # no minus before 0.00
     return (
-        f"<g><title>{escaped(column.measure.title)}: {escaped(measured_with(metric))}, "
+        f"<g><title>{escaped(column.measure.heading)}: {escaped(measured_with(metric))}, "
         f"n={metric.documents:,}</title>"
         f'<line class="orange" stroke-width="2.5" x1="{baseline}" x2="{baseline}" '
         f'y1="{middle - 9}" y2="{middle + 9}"/>'
@@ -198,7 +175,7 @@ def _dot(column: _Column, metric: Metric, middle: float, *, default: bool) -> st
 
 def _tell_method(one: MethodAudit, columns: Sequence[_Column]) -> str:
     taken = [
-        f"{column.measure.title} {measured_with(metric)}"
+        f"{column.measure.heading} {measured_with(metric)}"
         for column in columns
         if (metric := column.metrics.get(one.method)) is not None
     ]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ...records.audit import Audit, FlipTable, MethodAudit, Metric
+from ...records.measures import FAMILIES, MEASURES
 from ..drawing import charts
 from ..drawing.page import asset, escaped, page, section
 from ..drawing.tables import Cell, definitions, table
 from ..drawing.words import method_in_words, plural
 from .charts import needle_map, overview
-from .words import NAMES, flips_compared, headline, warned
+from .words import flips_compared, headline, title_of, warned
 
 __all__ = ["attention_tables", "method_tables", "render"]
 
@@ -41,38 +41,14 @@ def _lead(audit: Audit) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Family:
-    """Measures of methods that answer one question."""
-
-    title: str
-    question: str
-    names: tuple[str, ...]
-
-
-_FAMILIES = (
-    _Family("Faithfulness", "does the answer rest on what is called heavy?", (
-        "comprehensiveness", "sufficiency", "comprehensiveness_sentence", "sufficiency_sentence",
-        "normalised_comprehensiveness", "normalised_sufficiency", "comprehensiveness_ferret",
-        "sufficiency_ferret", "flip_fraction",
-    )),
-    _Family("Looking", "does what was written rest on what was looked at?", (
-        "looked_at_drop", "looked_at_better",
-    )),
-    _Family("Agreement", "do other ways of looking find the same?", (
-        "tau_loo", "tau_gradient", "tau_shuffled_weights",
-    )),
-    _Family("People’s marks", "would people have marked the same?", (
-        "auprc", "token_f1", "iou_f1", "auprc_word",
-    )),
-)  # fmt: skip
-
 _SIGNS = "✓: the whole interval is better than the baseline; n: how many documents"
 
 
 def method_tables(rankings: Sequence[MethodAudit]) -> str:
     """Return the measures of all methods, one fold for each question they answer."""
-    drawn = "".join(_family(family, rankings) for family in _FAMILIES)
+    drawn = "".join(
+        _family(name, rankings) for name, family in FAMILIES.items() if family.of_methods
+    )
     return f'<p class="note">{_SIGNS}.</p>{drawn}' if drawn else ""
 
 
@@ -81,12 +57,13 @@ def attention_tables(audit: Audit) -> str:
     return _model_table(audit.about_model) + _flips(audit.flips)
 
 
-def _family(family: _Family, rankings: Sequence[MethodAudit]) -> str:
+def _family(name: str, rankings: Sequence[MethodAudit]) -> str:
+    family = FAMILIES[name]
     protocols: dict[str, list[str]] = {}  # the measures of each protocol
-    for name in family.names:
-        found = [metric for one in rankings if (metric := one.metric(name)) is not None]
-        if found:
-            protocols.setdefault(found[0].protocol, []).append(name)
+    for one, measure in MEASURES.items():
+        found = [metric for ranked in rankings if (metric := ranked.metric(one)) is not None]
+        if found and measure.family == name:
+            protocols.setdefault(found[0].protocol, []).append(one)
     if not protocols:
         return ""
     body = "".join(
@@ -107,13 +84,13 @@ def _method_table(name: str, rankings: Sequence[MethodAudit]) -> str:
     first = metrics[0][1]
     rows = [[Cell(method_in_words(method)), *_cells(metric)] for method, metric in metrics]
     heads = ("Method", "Value", "95 % interval", first.baseline_name.capitalize(), "n")
-    return table(heads, rows, caption=f"{NAMES[name]}: {_better(first)}")
+    return table(heads, rows, caption=f"{title_of(name)}: {_better(first)}")
 
 
 def _model_table(metrics: Sequence[Metric]) -> str:
     if not metrics:
         return ""
-    names = [NAMES.get(metric.name, metric.name) for metric in metrics]
+    names = [title_of(metric.name) for metric in metrics]
     rows = [
         [Cell(name), *_cells(metric), Cell(metric.baseline_name), Cell(metric.better)]
         for name, metric in zip(names, metrics, strict=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...records.audit import Audit, Metric
-from .words import NAMES, flips_told, headline, warned
+from .words import flips_told, headline, title_of, warned
 
 __all__ = ["summary"]
 
@@ -21,8 +21,7 @@ def summary(audit: Audit) -> list[str]:
 
 
 def _line(metric: Metric) -> str:
-    name = NAMES.get(metric.name, metric.name)
-    return f"  {name:36} {_numbers(metric)}  n={metric.documents:,}"
+    return f"  {title_of(metric.name):36} {_numbers(metric)}  n={metric.documents:,}"
 
 
 def _numbers(metric: Metric) -> str:

@@ -3,41 +3,16 @@
 from __future__ import annotations
 
 from ...records.audit import Audit, FlipTable, Metric
+from ...records.measures import MEASURES
 from ..drawing.words import method_in_words, percent, plural
 
-__all__ = ["NAMES", "flips_compared", "flips_told", "headline", "measured_with", "warned"]
+__all__ = ["flips_compared", "flips_told", "headline", "measured_with", "title_of", "warned"]
 
-NAMES = {
-    "auprc": "Evidence found (AUPRC)",
-    "token_f1": "Evidence, token F1",
-    "iou_f1": "Evidence, span F1",
-    "auprc_word": "Evidence by words alone (AUPRC)",
-    "comprehensiveness": "Comprehensiveness",
-    "sufficiency": "Sufficiency",
-    "comprehensiveness_sentence": "Comprehensiveness, sentences",
-    "sufficiency_sentence": "Sufficiency, sentences",
-    "normalised_comprehensiveness": "Comprehensiveness, normalised",
-    "normalised_sufficiency": "Sufficiency, normalised",
-    "comprehensiveness_ferret": "Comprehensiveness (ferret)",
-    "sufficiency_ferret": "Sufficiency (ferret)",
-    "tau_loo": "Tau with leave-one-out",
-    "tau_gradient": "Tau with gradient",
-    "flip_fraction": "Units gone until the answer flips",
-    "tau_shuffled_weights": "Tau with a shuffled model",
-    "adversarial_jsd": "Other attention, same answer (JSD)",
-    "permutation_change": "Answer moved by permuting attention",
-    "uniform_gap_trained": "Gap to even attention, trained",
-    "uniform_gap_forced": "Gap to even attention, forced",
-    "stability_jsd": "Difference between seeds (JSD)",
-    "stability_overlap": "Shared top sentences between seeds",
-    "probe_attention": "Probe led by attention",
-    "probe_adversarial": "Probe led by the adversary",
-    "looked_at_drop": "Lost without what was looked at",
-    "looked_at_better": "Looks that matter more than random",
-    "needle_recall": "Planted sentences found",
-    "needle_recall_2": "The same, planted twice",
-    "needle_recall_4": "The same, planted four times",
-}
+
+def title_of(name: str) -> str:
+    """What a measure is called; one that this version does not know keeps its name."""
+    measure = MEASURES.get(name)
+    return name if measure is None else measure.title
 
 
 def headline(audit: Audit) -> list[str]:
