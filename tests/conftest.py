@@ -10,7 +10,7 @@ os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
 # Intel's products have the same bits with any number of threads only when they are asked to.
 os.environ.setdefault("MKL_CBWR", "AUTO,STRICT")
 
-from reviews import reviews, tagged, tiny  # imports torch, so it comes last
+from support.reviews import reviews, tagged, tiny  # imports torch, so it comes last
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ import pyarrow.parquet
 import pytest
 from scipy.stats import fisher_exact, ttest_rel
 
-from reviews import reviews, tiny
+from support.reviews import reviews, tiny
 
 FOLDER = Path(__file__).resolve().parents[1] / "benchmarks"
 

@@ -18,7 +18,6 @@ from torch import nn
 from typer.testing import CliRunner
 
 from contracts import test_models, test_poolings, test_scores
-from random_ids import small
 from regard.audit.run import AuditOptions, audit
 from regard.cli.inputs import open_documents
 from regard.cli.main import app
@@ -44,7 +43,8 @@ from regard.records.measures import MEASURES, Measure
 from regard.records.weights import Weights
 from regard.text.document import Document
 from regard.views.audit.terminal import summary as audit_lines
-from reviews import reviews, tiny
+from support.random_ids import small
+from support.reviews import reviews, tiny
 
 AUDITED = [Document(*pair) for pair in zip(*reviews(4, seed=3), strict=True)]
 ROOT = Path(__file__).resolve().parents[1]

@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from full_disk import full_disk
 from regard.files import replacing, write_file
+from support.full_disk import full_disk
 
 LONG = "x" * 10_000
 

@@ -5,11 +5,11 @@ import random
 import pytest
 import torch
 
-from odd_texts import random_text
 from regard import HANConfig, tokenize
 from regard.data.batch import collate
 from regard.nn.rows import row_sum
 from regard.text.vocab import Vocab
+from support.odd_texts import random_text
 
 
 @pytest.mark.parametrize("seed", range(10))

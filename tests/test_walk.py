@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import regard
-from native_cases import needs_native
 from regard.cli.main import main
+from support.native_cases import needs_native
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = Path(regard.__file__).parent

@@ -5,10 +5,10 @@ import pytest
 import torch
 from scipy.stats import kendalltau
 
-from questions import CONFIGS, TEXTS, asked, bag, built
 from regard.audit.agreement import agreement, gradient_sizes, movements
 from regard.explain.gradients import log_odds
 from regard.explain.receipts import inquiries
+from support.questions import CONFIGS, TEXTS, asked, bag, built
 
 
 def test_tau_is_scipy_s_of_the_sizes():

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 
-from questions import CONFIGS, TEXTS, VOCAB, asked, built
 from regard.audit.aopc import FerretErasure, ferret_masks, from_receipt
 from regard.data.batch import Batch
 from regard.explain import attention, gradient_input
@@ -12,6 +11,7 @@ from regard.explain.rankings import taken
 from regard.explain.receipts import inquiries
 from regard.ragged import Ragged
 from regard.text.tokenize import tokenize
+from support.questions import CONFIGS, TEXTS, VOCAB, asked, built
 
 
 def words_of(text):

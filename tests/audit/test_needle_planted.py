@@ -3,7 +3,7 @@
 import pytest
 
 from regard.audit.needle import needle_test
-from reviews import reviews, tiny
+from support.reviews import reviews, tiny
 
 CAP = 6
 

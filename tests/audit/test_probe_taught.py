@@ -7,7 +7,7 @@ import pytest
 
 from regard.audit.probe import _bags, probe_attention
 from regard.text.document import Document
-from reviews import reviews, tagged, tiny
+from support.reviews import reviews, tagged, tiny
 
 
 def documents(count, seed):

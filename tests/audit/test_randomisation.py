@@ -1,8 +1,8 @@
 import numpy as np
 import torch
 
-from questions import CONFIGS, asked, built
 from regard.audit.randomisation import likeness, put_to, shuffled_copy
+from support.questions import CONFIGS, asked, built
 
 
 def test_a_shuffled_copy_has_the_same_numbers_in_other_places():

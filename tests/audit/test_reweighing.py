@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import torch
 
-from questions import CONFIGS, TEXTS, asked, bag, built
 from regard.audit.adversarial import adversarial
 from regard.audit.divergence import BOUND, jensen_shannon, total_variation
 from regard.audit.flips import Flips, SingleFlip, flip_table
@@ -15,6 +14,7 @@ from regard.audit.permutation import PERMUTATIONS, permuted
 from regard.audit.reweighing import last_attention, shares
 from regard.audit.uniform import evenly_weighed
 from regard.records.audit import FlipTable
+from support.questions import CONFIGS, TEXTS, asked, bag, built
 
 NAMES = ["han", "flat", "cahan", "flow", "glass box"]
 

@@ -9,7 +9,7 @@ from regard.audit.run import AuditOptions, Companions, audit, sampled
 from regard.errors import ConfigError, DataError
 from regard.records.audit import Audit
 from regard.text.document import Document
-from reviews import CUES, reviews, tagged, tiny
+from support.reviews import CUES, reviews, tagged, tiny
 
 CUE_WORDS = {word for words in CUES.values() for word in words}
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from cli_files import COLUMNS, rows, write_csv
 from regard.cli.main import main
 from regard.training import progress
-from reviews import FLAGS, reviews
+from support.cli_files import COLUMNS, rows, write_csv
+from support.reviews import FLAGS, reviews
 
 
 @dataclass

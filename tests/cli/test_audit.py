@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from cli_files import COLUMNS
 from regard.records.audit import Audit
+from support.cli_files import COLUMNS
 
 QUICK = ["--limit", "6", "--method", "attention", "--no-needle"]
 

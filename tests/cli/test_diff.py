@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from cli_files import COLUMNS
 from regard.records.difference import Difference
-from reviews import reviews, tiny
+from support.cli_files import COLUMNS
+from support.reviews import reviews, tiny
 
 
 @pytest.fixture(scope="module")

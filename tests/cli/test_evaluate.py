@@ -5,11 +5,11 @@ import re
 
 import pytest
 
-from cli_files import COLUMNS, rows, write_csv
 from regard import Evaluation
 from regard.cli.output import write_report
 from regard.errors import ConfigError
 from regard.views.evaluation.page import render
+from support.cli_files import COLUMNS, rows, write_csv
 
 
 def test_scores_stand_beside_the_baselines(shell, project):

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from regard import DocumentClassifier, Explanation
-from reviews import reviews
+from support.reviews import reviews
 
 TEXT = "The film was long. We saw a great story!"
 

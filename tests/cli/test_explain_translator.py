@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from parrots import new_translator, parrots
 from regard.records.alignment import Alignment
 from support.aligned import KOREAN
+from support.parrots import new_translator, parrots
 
 TEXT = "a b c"
 

@@ -6,7 +6,7 @@ import re
 import torch
 
 import regard
-from reviews import reviews, tiny
+from support.reviews import reviews, tiny
 
 
 def test_a_model_is_described(shell, project):

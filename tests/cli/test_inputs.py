@@ -5,11 +5,11 @@ import re
 
 import pytest
 
-from cli_files import COLUMNS, rows, write_csv
 from regard import DocumentClassifier
 from regard.cli.inputs import existing, near_file
 from regard.errors import DataError
-from reviews import FLAGS, tagged, tiny
+from support.cli_files import COLUMNS, rows, write_csv
+from support.reviews import FLAGS, tagged, tiny
 
 AS_BEFORE = "read as in the training: --text-column review --label-column stars"
 

@@ -2,8 +2,8 @@
 
 import json
 
-from cli_files import COLUMNS
 from regard.records.look import Look
+from support.cli_files import COLUMNS
 
 
 def test_the_terminal_shows_every_part(shell, project):

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from cli_files import COLUMNS
-from full_disk import full_disk
 from regard.cli.output import REPORTS, require_output
 from regard.errors import ConfigError
-from reviews import reviews, tiny
+from support.cli_files import COLUMNS
+from support.full_disk import full_disk
+from support.reviews import reviews, tiny
 
 TEXT = ("--text", "A great film. The music was dull.")
 COMMANDS = {

@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 
-from cli_files import COLUMNS, rows, write_csv
 from regard import DocumentClassifier
 from regard.data.readers import read_documents
-from reviews import reviews, tagged, tiny
+from support.cli_files import COLUMNS, rows, write_csv
+from support.reviews import reviews, tagged, tiny
 
 TEXTS = reviews(25)[0]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import regard
-from reviews import reviews
+from support.reviews import reviews
 
 COUNT = 16_000
 TEXTS = reviews(50, seed=3)[0]

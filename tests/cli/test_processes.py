@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import regard
-from cli_files import COLUMNS
-from parrots import FLAGS as PARROT_FLAGS
-from parrots import parrots
 from regard import DocumentClassifier, Translator
-from reviews import FLAGS, reviews
+from support.cli_files import COLUMNS
+from support.parrots import FLAGS as PARROT_FLAGS
+from support.parrots import parrots
+from support.reviews import FLAGS, reviews
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(regard.__file__).parents[1])}
 LONG = [*FLAGS, "--set", "network.state_dropout=0.3", "--no-baseline"]

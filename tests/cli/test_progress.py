@@ -7,10 +7,10 @@ from contextlib import redirect_stderr
 import pytest
 from typer.testing import CliRunner
 
-from cli_files import COLUMNS
 from regard.cli.main import app
 from regard.cli.progress import counted, say
 from regard.training import progress
+from support.cli_files import COLUMNS
 from support.screens import Screen
 
 

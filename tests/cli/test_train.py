@@ -12,11 +12,11 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from cli_files import COLUMNS, rows, write_csv
-from ctrl_c import ctrl_c
 from regard import DocumentClassifier
 from regard.data.locks import hold_lock
-from reviews import FLAGS, reviews, tagged
+from support.cli_files import COLUMNS, rows, write_csv
+from support.ctrl_c import ctrl_c
+from support.reviews import FLAGS, reviews, tagged
 
 ONE_EPOCH = [*FLAGS, "--epochs", "1", "--no-baseline"]
 

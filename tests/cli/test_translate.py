@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from cli_files import COLUMNS
-from parrots import FLAGS, parrots
+from support.cli_files import COLUMNS
+from support.parrots import FLAGS, parrots
 
 NAMES = ["--source-column", "small", "--target-column", "large"]
 

@@ -6,7 +6,6 @@ import json
 import pytest
 import torch
 
-from random_ids import LABEL_COUNT, SETTINGS, VOCAB_SIZE, batch_of, built, random_documents
 from regard.config import from_dict, to_dict
 from regard.errors import ConfigError
 from regard.models import MODELS
@@ -14,6 +13,7 @@ from regard.models.base import Hierarchical
 from regard.models.importance import importance
 from regard.nn.rows import row_sum
 from regard.text.vocab import PADDING, UNKNOWN
+from support.random_ids import LABEL_COUNT, SETTINGS, VOCAB_SIZE, batch_of, built, random_documents
 
 DOCUMENTS = [*random_documents(6), [], [[7]], [[UNKNOWN] * 3, [UNKNOWN]], [[2, 3], [2, 3]]]
 every_model = pytest.mark.parametrize("config", SETTINGS.values(), ids=SETTINGS)

@@ -9,9 +9,9 @@ import os
 import pyarrow.parquet
 import pytest
 
-from full_disk import full_disk
 from regard.data.writers import RowWriter
 from regard.errors import DataError
+from support.full_disk import full_disk
 
 SUFFIXES = [".jsonl", ".csv", ".tsv", ".parquet"]
 ROWS = [{"id": n, "text": f'a "quote",\nline {n}', "likely": {"x": n / 8}} for n in range(8)]

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 
-from parrots import new_translator, parrots
 from regard.audit.alignments import audit_alignments
 from regard.data.pairs import EncodedPairs
 from regard.errors import ConfigError, DataError, ModelError
@@ -13,6 +12,7 @@ from regard.tasks.alignment import links_of, mean_effective_count, score_links
 from regard.text.units import START
 from regard.text.vocab import PADDING, UNKNOWN
 from support.aligned import aligned
+from support.parrots import new_translator, parrots
 
 LINES, CAPITALS = parrots(450)
 

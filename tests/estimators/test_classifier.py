@@ -18,7 +18,7 @@ from regard import (
     TrainingError,
 )
 from regard.estimators.fitting import FitOptions
-from reviews import reviews, tagged, tiny
+from support.reviews import reviews, tagged, tiny
 
 TEXTS, LABELS = reviews(40, seed=5)
 

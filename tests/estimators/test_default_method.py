@@ -24,7 +24,7 @@ from regard.estimators.training_documents import prepare
 from regard.explain.comprehensiveness import comprehensiveness
 from regard.explain.methods import METHODS, methods_for
 from regard.text.tokenize import TextConfig, tokenize
-from reviews import reviews, tiny
+from support.reviews import reviews, tiny
 
 TEXTS, LABELS = reviews(20, seed=6)
 

@@ -9,7 +9,7 @@ from sklearn.metrics import accuracy_score, f1_score
 from regard import DataError, Document, DocumentClassifier, Evaluation
 from regard.estimators import evaluation
 from regard.text.tokenize import tokenize
-from reviews import reviews, tagged, tiny
+from support.reviews import reviews, tagged, tiny
 
 TEXTS, LABELS = reviews(60, seed=4)
 

@@ -15,14 +15,14 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from full_disk import full_disk
 from regard import Document, DocumentClassifier, ModelError, RegardError
 from regard.estimators.folder import seal
 from regard.estimators.saved import Saved
 from regard.models.base import Model, Output
 from regard.nn.rows import row_mean
 from regard.text.vocab import Vocab
-from reviews import reviews, tiny
+from support.full_disk import full_disk
+from support.reviews import reviews, tiny
 
 TEXTS, LABELS = reviews(20, seed=5)
 KEPT = Path(__file__).parents[1] / "data"
@@ -399,7 +399,7 @@ def test_a_network_from_outside_fits_saves_and_loads(tmp_path):
 
 @pytest.mark.parametrize("name", ["saved_1", "saved_classifier"])
 def test_a_folder_of_an_earlier_version_still_loads_and_answers_alike(name):
-    """Written by ``python tests/saved_model.py`` and not touched since."""
+    """Written by ``PYTHONPATH=tests python -m support.saved_model`` and not touched since."""
     expected = json.loads((KEPT / f"{name}.json").read_text(encoding="utf-8"))
     again = DocumentClassifier.load(KEPT / name)
     likely = again.predict_proba(expected["texts"])

@@ -9,10 +9,10 @@ from itertools import chain
 import numpy as np
 import pytest
 
-from parrots import new_translator, parrots
 from regard import DocumentClassifier, RegardError, Translator
 from regard.estimators.folder import seal
-from reviews import reviews, tiny
+from support.parrots import new_translator, parrots
+from support.reviews import reviews, tiny
 
 ABSENT = object()
 VALUES = [

@@ -2,7 +2,6 @@
 
 import pytest
 
-from ctrl_c import ctrl_c
 from regard import DocumentClassifier, Translator
 from regard.data.pairs import pair_texts
 from regard.data.readers import read_texts
@@ -10,7 +9,8 @@ from regard.estimators.fitting import FitOptions
 from regard.models.seq2seq import PRESETS
 from regard.training.config import TrainingConfig
 from regard.training.observers import Observer
-from reviews import reviews, tiny
+from support.ctrl_c import ctrl_c
+from support.reviews import reviews, tiny
 
 TEXTS, LABELS = reviews(24)
 PLACES = 12

@@ -14,7 +14,7 @@ from regard.estimators.trainer import FitData, Run, Trainer, classification_loss
 from regard.training.batches import PlannedBatches
 from regard.training.checkpoint import Checkpoint
 from regard.training.observers import Observer
-from toys import ToySource, plain_config, toy_model
+from support.toys import ToySource, plain_config, toy_model
 
 CONFIG = plain_config(epochs=30, batch_size=8, schedule="cosine", warmup=0.1, patience=None)
 

@@ -10,7 +10,7 @@ from sklearn.model_selection import KFold, cross_val_predict, cross_val_score
 
 from regard import DataError, Document, DocumentClassifier, Translator
 from regard.data.tables import one_column
-from reviews import reviews, tagged, tiny
+from support.reviews import reviews, tagged, tiny
 
 TEXTS, LABELS = reviews(40, seed=5)
 TAGGED, TAGS = tagged(60)

@@ -10,7 +10,7 @@ from regard.estimators.label_judge import LabelJudge
 from regard.tasks.classify import ClassificationLoss
 from regard.training.batches import PlannedBatches
 from regard.training.teams import Alone
-from toys import ToySource, plain_config, toy_model
+from support.toys import ToySource, plain_config, toy_model
 
 
 def scored(source, model, *, batch_size, loss=None, labels=3):

@@ -13,8 +13,8 @@ from regard.estimators.trainer import FitData
 from regard.tasks.classify import ClassificationLoss
 from regard.training.batches import PlannedBatches
 from regard.training.observers import Observer
-from reviews import reviews, tiny
-from toys import ToySource, plain_config, toy_model
+from support.reviews import reviews, tiny
+from support.toys import ToySource, plain_config, toy_model
 
 DOCUMENTS = [Document(text, label) for text, label in zip(*reviews(60), strict=True)]
 

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from parrots import parrots
 from regard import Translator
 from regard.cli.settings import translator_from
 from regard.data.pairs import pair_texts
 from regard.estimators.fitting import FitOptions
 from regard.estimators.pair_settings import FEW_PAIRS, suit_pairs
+from support.parrots import parrots
 
 USUAL = Translator()._asked()
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import torch
 
-from parrots import new_translator, parrots
 from regard import DocumentClassifier, Translator
 from regard.errors import ModelError
 from regard.estimators.folder import seal, task_of
-from reviews import reviews, tiny
+from support.parrots import new_translator, parrots
+from support.reviews import reviews, tiny
 
 LINES, CAPITALS = parrots(60)
 KEPT = Path(__file__).parents[1] / "data"
@@ -120,7 +120,7 @@ def test_units_of_another_model_do_not_fit(saved, tmp_path):
 
 
 def test_a_folder_of_an_earlier_version_still_loads_and_writes_alike():
-    """Written by ``python tests/saved_model.py`` and not touched since."""
+    """Written by ``PYTHONPATH=tests python -m support.saved_model`` and not touched since."""
     pytest.importorskip("tokenizers", reason="the extra translate is not installed")
     expected = json.loads((KEPT / "saved_translator.json").read_text(encoding="utf-8"))
     again = Translator.load(KEPT / "saved_translator", device="cpu")

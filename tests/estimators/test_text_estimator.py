@@ -20,7 +20,7 @@ from regard import (
     NotFittedError,
     TrainingConfig,
 )
-from reviews import reviews, tagged, tiny
+from support.reviews import reviews, tagged, tiny
 
 TEXTS, LABELS = reviews(40, seed=5)
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from torch import nn
 
-from parrots import new_translator, parrots
 from regard.explain.methods import METHODS
 from regard.tasks.generate import GenerationConfig
-from reviews import reviews
+from support.parrots import new_translator, parrots
+from support.reviews import reviews
 
 TEXTS, _ = reviews(12, seed=9)
 THREADS = 4

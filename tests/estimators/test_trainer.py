@@ -17,7 +17,7 @@ from regard.training.config import TrainingConfig
 from regard.training.observers import Observer
 from regard.training.seeds import seeded
 from regard.training.teams import Alone
-from toys import VOCAB_SIZE, ToySource, plain_config, toy_model
+from support.toys import VOCAB_SIZE, ToySource, plain_config, toy_model
 
 CONFIG = plain_config(epochs=4, batch_size=8, learning_rate=0.05)
 SOURCE, HELD_OUT = ToySource(50, seed=1), ToySource(20, seed=2)

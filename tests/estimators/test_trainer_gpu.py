@@ -14,7 +14,7 @@ from regard.training.checkpoint import Checkpoint
 from regard.training.loop import train
 from regard.training.observers import Observer
 from regard.training.seeds import seeded
-from toys import VOCAB_SIZE, ToySource, plain_config, toy_model
+from support.toys import VOCAB_SIZE, ToySource, plain_config, toy_model
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU on this machine")
 

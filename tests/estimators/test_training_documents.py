@@ -8,7 +8,7 @@ from regard.data.columns import Columns
 from regard.data.readers import read_rows
 from regard.estimators.fitting import FEWEST_TO_SPLIT, FitOptions, Holdout
 from regard.estimators.training_documents import prepare
-from reviews import reviews
+from support.reviews import reviews
 
 
 def documents(count, seed=0, **fields):

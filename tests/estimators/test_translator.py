@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import torch
 
-from parrots import new_translator, parrots
 from regard import Translator
 from regard.data.pairs import Pair
 from regard.errors import ConfigError, DataError, ModelError, NotFittedError
@@ -17,6 +16,7 @@ from regard.records.alignment import Alignment
 from regard.tasks.edits import character_error_rate
 from regard.text.units import UnitsConfig
 from regard.training.observers import Observer
+from support.parrots import new_translator, parrots
 
 LINES, CAPITALS = parrots(900)
 KO_EN = Path(__file__).resolve().parents[2] / ".." / "shared" / "data" / "ko_en" / "tatoeba.parquet"

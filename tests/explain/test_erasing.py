@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 
-from questions import CONFIGS, TEXTS, VOCAB, built
 from regard.data.batch import Batch, collate
 from regard.errors import ConfigError
 from regard.explain import erasing
@@ -13,6 +12,7 @@ from regard.models import MODELS
 from regard.ragged import Ragged
 from regard.text.tokenize import tokenize
 from regard.text.vocab import UNKNOWN
+from support.questions import CONFIGS, TEXTS, VOCAB, built
 
 BATCH = collate([tokenize(text) for text in TEXTS], VOCAB)
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 import torch
 
-from questions import CONFIGS, TEXTS, WORDS, LinearBag, asked, bag, built
 from regard.explain import contrast, counterfactual, erasure, lime
 from regard.explain.counterfactual import RANDOM_SETS
 from regard.text.tokenize import tokenize
+from support.questions import CONFIGS, TEXTS, WORDS, LinearBag, asked, bag, built
 
 WORTH = {"dull": 1.5, "brilliant": -2.0, "left": 0.25}
 

@@ -10,7 +10,7 @@ from regard.explain import fitted as fitted_module
 from regard.explain.methods import METHODS
 from regard.models import reader
 from regard.text.tokenize import tokenize
-from reviews import reviews, tiny
+from support.reviews import reviews, tiny
 
 TEXTS, LABELS = reviews(20, seed=6)
 

@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 import torch
 
-from questions import CONFIGS, SMALL, TEXTS, asked, bag, built
 from regard.data.batch import Batch
 from regard.explain import attention_gradient, gradient_input, integrated_gradients
 from regard.explain.gradients import log_odds
 from regard.explain.integrated_gradients import STEPS, TOLERANCE, integrated
 from regard.models.han import HANConfig
 from regard.ragged import Ragged
+from support.questions import CONFIGS, SMALL, TEXTS, asked, bag, built
 
 WORTH = {"dull": 1.5, "brilliant": -2.0, "left": 0.25}
 

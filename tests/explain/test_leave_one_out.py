@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import torch
 
-from questions import CONFIGS, TEXTS, VOCAB, asked, bag, built
 from regard.data.batch import collate
 from regard.explain import erasing, leave_one_out
 from regard.explain.erasing import Eraser, documents
 from regard.explain.leave_one_out import without_each_sentence, without_each_word
 from regard.explain.methods import METHODS
 from regard.text.tokenize import tokenize
+from support.questions import CONFIGS, TEXTS, VOCAB, asked, bag, built
 
 LONG = " ".join([TEXTS[0], TEXTS[3]] * 6)
 

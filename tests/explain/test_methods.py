@@ -6,13 +6,13 @@ from dataclasses import replace
 import pytest
 import torch
 
-from questions import CONFIGS, TEXTS, asked, bag, built
 from regard.errors import ConfigError
 from regard.explain.methods import DEFAULT_METHOD, METHODS, methods_for
 from regard.explain.receipts import with_receipts
 from regard.models import MODELS
 from regard.models.han import HANConfig
 from regard.records.explanation import Explanation
+from support.questions import CONFIGS, TEXTS, asked, bag, built
 
 SIGNED = [name for name in METHODS if name != "attention"]
 

@@ -9,7 +9,6 @@ import pytest
 import torch
 from sklearn.metrics import roc_auc_score
 
-from questions import CONFIGS, VOCAB, WORDS, asked, bag, built
 from regard.data.batch import Batch
 from regard.explain import receipts
 from regard.explain.comprehensiveness import comprehensiveness
@@ -20,6 +19,7 @@ from regard.ragged import Ragged
 from regard.records.receipt import CHANCE, FAITHFUL, NOT_MEASURED, TOO_SHORT, WEAK
 from regard.records.weights import Weights
 from regard.text.vocab import UNKNOWN
+from support.questions import CONFIGS, VOCAB, WORDS, asked, bag, built
 
 TEXT = (
     "It was brilliant! I laughed, and laughed. The end was dull. I slept, woke and left. "

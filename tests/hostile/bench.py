@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import regard
-from cli_files import COLUMNS, rows, write_csv
-from parrots import FLAGS as PARROT_FLAGS
-from parrots import parrots
-from reviews import FLAGS, reviews
+from support.cli_files import COLUMNS, rows, write_csv
+from support.parrots import FLAGS as PARROT_FLAGS
+from support.parrots import parrots
+from support.reviews import FLAGS, reviews
 
 HERE = Path(__file__).parent
 SECONDS = 30.0

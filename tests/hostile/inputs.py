@@ -16,7 +16,7 @@ import socket
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from reviews import reviews
+from support.reviews import reviews
 
 from .cases import Case, obey
 

@@ -8,9 +8,9 @@ import pytest
 import torch
 
 import regard
-from native_cases import INSTRUCTIONS, Case, needs_native
 from regard.errors import ConfigError
 from regard.kernels import cpu, describe, native
+from support.native_cases import INSTRUCTIONS, Case, needs_native
 
 KERNELS = Path(regard.__file__).parent / "kernels"
 

@@ -3,7 +3,7 @@ import pytest
 
 from regard.look import context
 from regard.look.context import ContextTally
-from reviews import reviews
+from support.reviews import reviews
 
 TEXTS = reviews(60, seed=4)[0]
 

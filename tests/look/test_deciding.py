@@ -1,7 +1,7 @@
 import pytest
 
 from regard.look.deciding import LISTED, DecidingTally, deciding_sentences
-from reviews import reviews
+from support.reviews import reviews
 
 TEXT = "The film was long. It was awful and broken! We saw music."
 

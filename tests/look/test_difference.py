@@ -6,7 +6,7 @@ from regard import ConfigError, DataError, Document
 from regard.look import difference
 from regard.look.difference import Comparison, compare, overlap
 from regard.records.difference import Difference
-from reviews import reviews, tiny
+from support.reviews import reviews, tiny
 
 TEXTS, LABELS = reviews(40, seed=9)
 DOCUMENTS = [Document(*pair) for pair in zip(TEXTS, LABELS, strict=True)]

@@ -6,7 +6,7 @@ from regard import ConfigError, DataError, Document
 from regard.look import run
 from regard.models.reader import chunks
 from regard.records.look import Look
-from reviews import reviews, tagged
+from support.reviews import reviews, tagged
 
 
 def documents(count, *, seed=7, wrong=()):

@@ -6,7 +6,7 @@ import torch
 from regard.look.spread import SpreadTally, entropies
 from regard.models.base import Attention
 from regard.ragged import Ragged
-from reviews import reviews
+from support.reviews import reviews
 
 
 def test_entropy_is_that_of_the_formula_and_none_for_nothing():

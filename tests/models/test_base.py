@@ -1,9 +1,9 @@
 import pytest
 import torch
 
-from random_ids import SMALL, VOCAB_SIZE, batch_of, built
 from regard.models import FlatConfig, HANConfig
 from regard.models.base import Hierarchical, Model
+from support.random_ids import SMALL, VOCAB_SIZE, batch_of, built
 
 
 def test_known_words_start_from_pretrained_vectors():

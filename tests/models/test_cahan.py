@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from random_ids import SMALL, batch_of, built, random_documents
 from regard.models import CAHANConfig, HANConfig
+from support.random_ids import SMALL, batch_of, built, random_documents
 
 DOCUMENTS = [*random_documents(6, seed=6, sentences=6), []]
 VARIANTS = [

@@ -1,8 +1,8 @@
 import torch
 from torch import nn
 
-from random_ids import SMALL, batch_of, built, random_documents
 from regard.models import FlatConfig
+from support.random_ids import SMALL, batch_of, built, random_documents
 
 
 def test_it_is_an_lstm_with_attention():

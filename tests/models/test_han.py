@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch import nn
 
-from random_ids import LABEL_COUNT, SMALL, VOCAB_SIZE, batch_of, built, random_documents
 from regard.models import HANConfig
 from regard.nn.rows import row_sum
+from support.random_ids import LABEL_COUNT, SMALL, VOCAB_SIZE, batch_of, built, random_documents
 
 DOCUMENTS = [document for document in random_documents(12, seed=2) if document]
 

@@ -1,11 +1,11 @@
 import pytest
 import torch
 
-from random_ids import batch_of
 from regard.errors import ConfigError
 from regard.models.base import Attention, Output
 from regard.models.importance import importance
 from regard.ragged import Ragged
+from support.random_ids import batch_of
 
 BATCH = batch_of([[[2, 3, 4], [5]], [], [[6, 7]]])
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 import torch
 
-from random_ids import SMALL, batch_of, built, random_documents
 from regard.models import HANConfig
 from regard.models.omission import omit_sentences
+from support.random_ids import SMALL, batch_of, built, random_documents
 
 DOCUMENTS = random_documents(40, seed=3)
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-from native_cases import needs_native
 from regard.errors import DataError
 from regard.models import MODELS, reader
 from regard.models.reader import TextReader, chunks, text_chunks
 from regard.text.tokenize import TextConfig, tokenize
-from reviews import reviews, tiny
+from support.native_cases import needs_native
+from support.reviews import reviews, tiny
 
 ODD = ["", "word", " \n\t ", "...", "🎬 <br> &amp; \x00 \ud800", "a " * 3000, "One. " * 700]
 TEXTS = [*ODD, *reviews(25, seed=8)[0]]

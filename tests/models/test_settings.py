@@ -3,10 +3,10 @@ import dataclasses
 import pytest
 import torch
 
-from random_ids import SMALL, batch_of, built, random_documents
 from regard.config import from_dict, with_text_values
 from regard.errors import ConfigError
 from regard.models import MODELS, CAHANConfig, FlatConfig, HANConfig
+from support.random_ids import SMALL, batch_of, built, random_documents
 
 OTHER = {
     "embedding_size": 9,

@@ -1,12 +1,12 @@
 import pytest
 import torch
 
-from random_ids import SMALL, batch_of, built, random_documents
 from regard.models import HANConfig
 from regard.models.base import mean_penalty
 from regard.models.words import WordEmbedding
 from regard.ragged import Ragged
 from regard.text.vocab import PADDING, UNKNOWN
+from support.random_ids import SMALL, batch_of, built, random_documents
 
 
 def test_word_vectors_start_small_and_the_padding_at_zero():

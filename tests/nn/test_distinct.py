@@ -5,10 +5,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from native_cases import needs_native
 from regard.kernels import cpu
 from regard.kernels.native import SWITCH
 from regard.nn.distinct import distinct
+from support.native_cases import needs_native
 
 
 @given(st.lists(st.integers(0, 199)), st.integers(200, 300))

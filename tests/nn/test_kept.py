@@ -6,13 +6,13 @@ import threading
 import pytest
 import torch
 
-from native_cases import needs_native
-from random_ids import SMALL, batch_of, built, random_documents
 from regard.models import HANConfig
 from regard.models.flat import FlatConfig
 from regard.nn import levels
 from regard.nn.encoders import RecurrentEncoder
 from regard.nn.levels import Kept
+from support.native_cases import needs_native
+from support.random_ids import SMALL, batch_of, built, random_documents
 
 pytestmark = needs_native
 CONFIGS = {"han": HANConfig(**SMALL), "flat": FlatConfig(**SMALL)}

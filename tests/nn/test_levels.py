@@ -3,11 +3,11 @@
 import pytest
 import torch
 
-from native_cases import needs_native
 from regard.nn.encoders import NoEncoder, RecurrentEncoder
 from regard.nn.levels import Level, Picked
 from regard.nn.pooling import POOLINGS, AttentionPooling, PoolingConfig
 from regard.ragged import Ragged
+from support.native_cases import needs_native
 
 LENGTHS = torch.tensor([3, 0, 1, 12, 0, 7])
 

@@ -5,9 +5,9 @@ import math
 import pytest
 import torch
 
-from native_cases import INSTRUCTIONS, needs_native
 from regard.kernels import cpu
 from regard.nn.row_moves import AdamRows, AdamStep
+from support.native_cases import INSTRUCTIONS, needs_native
 
 BY = AdamStep(first_share=0.1, second_share=0.001, rate=0.02, root=0.3, eps=1e-8)
 

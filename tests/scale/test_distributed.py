@@ -21,7 +21,7 @@ from regard.training.batches import PlannedBatches
 from regard.training.checkpoint import Checkpoint
 from regard.training.observers import Observer
 from regard.training.teams import Alone
-from toys import MANY_WORDS, VOCAB_SIZE, ToySource, plain_config, toy_model
+from support.toys import MANY_WORDS, VOCAB_SIZE, ToySource, plain_config, toy_model
 
 # Thirteen documents in batches of four: the last batch has one, so one share of it is empty.
 CONFIG = plain_config(

@@ -11,11 +11,11 @@ import torch
 from safetensors.torch import load_file, save_file
 
 import regard
-from parrots import new_translator, parrots
 from regard.data.pairs import Pair
 from regard.estimators.fitting import FitOptions
 from regard.scale.distributed import join_team, own_device
 from regard.training.teams import Alone
+from support.parrots import new_translator, parrots
 
 CPU = torch.device("cpu")
 

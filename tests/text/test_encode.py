@@ -7,12 +7,12 @@ import random
 import numpy as np
 import pytest
 
-from native_cases import needs_native
-from odd_texts import dense_text, random_text
 from regard.text.document import cut_tokens
 from regard.text.encode import encode
 from regard.text.tokenize import TextConfig, tokenize
 from regard.text.vocab import PADDING, UNKNOWN, Numbering, Vocab, count_words
+from support.native_cases import needs_native
+from support.odd_texts import dense_text, random_text
 
 TEXTS = ["Ab cd. Ef ab <pad>", "", "\ud800 CD!", "ÀÉ İ Σ ΑΣ ǅ K"]
 EVERY_WORD = TextConfig(min_count=1)

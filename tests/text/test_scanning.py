@@ -6,10 +6,10 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 
-from native_cases import needs_native
 from regard.text.encode import encode
 from regard.text.tokenize import TextConfig, tokenize, tokenize_many
 from regard.text.vocab import Numbering
+from support.native_cases import needs_native
 
 DATA = Path(__file__).resolve().parents[2] / ".." / "shared" / "data"
 

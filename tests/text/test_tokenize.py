@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from odd_texts import random_text
 from regard.errors import ConfigError
 from regard.text.tokenize import TextConfig, tokenize
+from support.odd_texts import random_text
 
 SOURCES = Path(__file__).resolve().parents[2] / "src"
 

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from regard.training.batches import PlannedBatches
-from toys import ToySource, plain_config
+from support.toys import ToySource, plain_config
 
 SOURCE = ToySource(50)
 CONFIG = plain_config(batch_size=8)

@@ -9,7 +9,7 @@ from regard.errors import ConfigError, ModelError
 from regard.training.batches import PlannedBatches
 from regard.training.checkpoint import Checkpoint, fingerprint
 from regard.training.snapshot import Snapshot, write_snapshot
-from toys import ToySource, plain_config, toy_model
+from support.toys import ToySource, plain_config, toy_model
 
 RUN = Snapshot({"w": torch.arange(3.0)}, {"epoch": 2})
 

@@ -17,7 +17,7 @@ from regard.training.optimizers import OPTIMIZERS
 from regard.training.seeds import seeded
 from regard.training.snapshot import Snapshot
 from regard.training.state import TrainingState
-from toys import MANY_WORDS, ToySource, plain_config, toy_model
+from support.toys import MANY_WORDS, ToySource, plain_config, toy_model
 
 SOURCE = ToySource(30)
 CONFIG = plain_config(epochs=2, batch_size=8, learning_rate=0.05, clip=None)

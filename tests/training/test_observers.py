@@ -10,7 +10,7 @@ from regard.tasks.classify import ClassificationLoss
 from regard.training.batches import PlannedBatches
 from regard.training.loop import train
 from regard.training.observers import TensorBoardLog
-from toys import ToySource, plain_config, toy_model
+from support.toys import ToySource, plain_config, toy_model
 
 
 def test_the_log_holds_every_tenth_step_and_every_epoch(tmp_path):

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from regard.training.optimizers import OPTIMIZERS, build_optimizer, clip_gradients
-from toys import plain_config
+from support.toys import plain_config
 
 PLAIN = {
     "adam": lambda p: torch.optim.Adam(

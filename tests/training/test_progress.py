@@ -11,7 +11,7 @@ from regard.estimators.fitting import FitOptions
 from regard.records.history import Epoch
 from regard.training.observers import Stage
 from regard.training.progress import Progress, TrainingProgress, counted
-from reviews import reviews, tiny
+from support.reviews import reviews, tiny
 from support.screens import Screen
 
 SCORES = {"loss": 0.4, "accuracy": 0.75, "macro_f1": 0.7}

@@ -19,7 +19,7 @@ from regard.training.optimizers import clip_gradients
 from regard.training.row_adam import RowAdam, row_optimizers
 from regard.training.snapshot import Snapshot
 from regard.training.state import TrainingState
-from toys import MANY_WORDS, ToySource, plain_config, toy_model
+from support.toys import MANY_WORDS, ToySource, plain_config, toy_model
 
 CONFIG = plain_config(
     epochs=3, batch_size=2, learning_rate=0.01, clip=0.5, schedule="linear", warmup=0.2
@@ -142,7 +142,7 @@ UNFINISHED = """
 from regard.tasks.classify import ClassificationLoss
 from regard.training.batches import PlannedBatches
 from regard.training.loop import train
-from toys import MANY_WORDS, ToySource, plain_config, toy_model
+from support.toys import MANY_WORDS, ToySource, plain_config, toy_model
 
 config = plain_config()
 model, batches = toy_model(words=MANY_WORDS), PlannedBatches(ToySource(30), config)

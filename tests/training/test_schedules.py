@@ -7,7 +7,7 @@ import torch
 
 from regard.training.optimizers import build_optimizer
 from regard.training.schedules import build_schedule, warmup_steps
-from toys import plain_config
+from support.toys import plain_config
 
 
 def rates(config, steps):

@@ -7,7 +7,7 @@ import pytest
 from regard.records.history import Epoch
 from regard.training.snapshot import Snapshot
 from regard.training.stopping import EarlyStopping
-from toys import plain_config
+from support.toys import plain_config
 
 
 def epochs(scores, monitor="accuracy"):

@@ -19,8 +19,8 @@ from regard.training.batches import PlannedBatches
 from regard.training.checkpoint import fingerprint
 from regard.training.loop import train
 from regard.training.state import TrainingState
-from reviews import reviews, tagged
-from toys import plain_config, toy_model
+from support.reviews import reviews, tagged
+from support.toys import plain_config, toy_model
 
 DEVICES = [
     "cpu",

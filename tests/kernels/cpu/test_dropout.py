@@ -1,10 +1,10 @@
 import pytest
 import torch
 
-from native_cases import INSTRUCTIONS, needs_native
 from regard.kernels import cpu
 from regard.kernels.native import SWITCH
 from regard.nn.dropout import drop, plain_drop
+from support.native_cases import INSTRUCTIONS, needs_native
 
 pytestmark = needs_native
 

@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from native_cases import INSTRUCTIONS, Case, distance, needs_native
 from regard.kernels import cpu
 from regard.ragged import Ragged
+from support.native_cases import INSTRUCTIONS, Case, distance, needs_native
 
 pytestmark = needs_native
 

@@ -4,11 +4,11 @@ import multiprocessing
 import pytest
 import torch
 
-from native_cases import INSTRUCTIONS, Case, distance, gradients, needs_native
 from regard.kernels import cpu, native
 from regard.kernels.cpu import recurrence
 from regard.nn.recurrence import batched
 from regard.ragged import Ragged
+from support.native_cases import INSTRUCTIONS, Case, distance, gradients, needs_native
 
 pytestmark = needs_native
 

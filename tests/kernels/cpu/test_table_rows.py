@@ -1,8 +1,8 @@
 import pytest
 import torch
 
-from native_cases import INSTRUCTIONS, distance, needs_native
 from regard.kernels import cpu
+from support.native_cases import INSTRUCTIONS, distance, needs_native
 
 pytestmark = needs_native
 

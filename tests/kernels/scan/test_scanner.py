@@ -7,13 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from native_cases import needs_native
-from odd_texts import dense_text, lined_text, random_text
 from regard.errors import DataError
 from regard.kernels import describe, scan
 from regard.kernels.scan import jobs, scanner
 from regard.text.scanning import scanner_for
 from regard.text.tokenize import TextConfig, tokenize, tokenize_many
+from support.native_cases import needs_native
+from support.odd_texts import dense_text, lined_text, random_text
 
 
 def assert_scanned_as_defined(texts):

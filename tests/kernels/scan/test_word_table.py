@@ -6,7 +6,6 @@ import random
 import numpy as np
 import pytest
 
-from native_cases import needs_native
 from regard.errors import DataError
 from regard.kernels.scan.jobs import NumberJob, call
 from regard.kernels.scan.word_table import WordTable, joined_codes
@@ -14,6 +13,7 @@ from regard.text.document import cut_tokens
 from regard.text.encode import encode
 from regard.text.tokenize import TextConfig
 from regard.text.vocab import Numbering
+from support.native_cases import needs_native
 
 pytestmark = needs_native
 

@@ -2,7 +2,7 @@
 
 import csv
 
-from reviews import reviews
+from support.reviews import reviews
 
 COLUMNS = ["--text-column", "review", "--label-column", "stars"]
 

@@ -1,4 +1,6 @@
-"""Writes the saved folders that later versions must still load: python tests/saved_model.py FOLDER.
+"""Writes the saved folders that later versions must still load.
+
+    PYTHONPATH=tests python -m support.saved_model FOLDER
 
 Run it with the version whose folders are to be kept: ``saved_1`` is older than the others, which
 are those of version 0.1.0 before folders had checksums. For a new format give them a new name, and
@@ -9,9 +11,9 @@ import json
 import sys
 from pathlib import Path
 
-from parrots import new_translator
 from regard import Document
-from reviews import reviews, tiny
+from support.parrots import new_translator
+from support.reviews import reviews, tiny
 
 ENGLISH = ["the house", "the garden", "the old house", "a garden", "the old garden", "a small tree"]
 GERMAN = [
