@@ -193,7 +193,9 @@ def _wrong_text(value: object, column: str) -> RowError:
 
 
 def _missing(needed: str, names: Sequence[str], option: str) -> str:
-    shown = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
+    # What is no table at all may have its whole first line for the name of a column.
+    short = [name if len(name) < 40 else f"{name[:37]}..." for name in names[:20]]
+    shown = ", ".join(short) + (", ..." if len(names) > 20 else "")
     return f"has no column {needed!r}; it has {shown or 'none'}; use {option}"
 
 

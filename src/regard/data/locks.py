@@ -16,6 +16,7 @@ __all__ = ["hold_lock"]
 
 _TAKEN = {errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK}
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL}
+_TRIES = 100
 
 
 @contextmanager
@@ -36,12 +37,14 @@ def hold_lock(path: Path, *, taken: str) -> Iterator[None]:
 
 
 def _open_and_lock(path: Path, taken: str) -> int:
-    while True:
+    for left in reversed(range(_TRIES)):
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-        except FileNotFoundError:  # its folder was removed at this very moment
-            continue
+        except FileNotFoundError:  # its folder was removed at this very moment, or takes no files
+            if left:
+                continue
+            raise
         try:
             _lock(file, path, taken)
             if _is_at(file, path):
@@ -50,6 +53,7 @@ def _open_and_lock(path: Path, taken: str) -> int:
             os.close(file)
             raise
         os.close(file)  # the holder before has removed the file that we opened
+    raise DataError(taken)  # others come and go all the time
 
 
 def _lock(file: int, path: Path, taken: str) -> None:

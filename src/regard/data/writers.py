@@ -66,6 +66,8 @@ class RowWriter:
         self._encoder = find_written_format(Path(path))(dialect)
         # A link stays one: what it leads to is written, and what is unfinished lies beside that.
         self._path = Path(os.path.realpath(path))
+        if self._path.is_symlink():
+            raise DataError(f"{path} is a link that leads nowhere but to itself; name another file")
         if self._path.exists() and not self._path.is_file():
             raise DataError(f"{path} is no file that rows can be written to; name another")
         self._unfinished = self._beside(".part")
@@ -86,6 +88,9 @@ class RowWriter:
         return self
 
     def _begin(self) -> None:
+        if self._path.exists() and not self._unfinished.exists():
+            # The file has its name: whoever wrote these notes was ended before they were removed.
+            self._notes.unlink(missing_ok=True)
         if self._task and not self._resume and self._notes.exists():
             raise DataError(
                 f"an unfinished run lies in {self._unfinished}; go on with --resume, or delete "

@@ -129,9 +129,11 @@ def is_model(folder: Path) -> bool:
 def require_free(folder: Path) -> None:
     """Raise ``ModelError`` unless there is nothing at ``folder``, or a model to replace."""
     require_place(folder)
-    if not folder.exists() or is_model(folder):
+    # "nothing/../data.csv" leads to a file, though the system says that there is no such path.
+    place = folder.resolve()
+    if not place.exists() or is_model(place):
         return
-    if not folder.is_dir() or any(folder.iterdir()):
+    if not place.is_dir() or any(place.iterdir()):
         raise ModelError(f"{folder} exists and is not a saved model; name another folder")
 
 
@@ -271,6 +273,10 @@ def _read_config(folder: Path) -> tuple[dict[str, Json], str]:
         raise ModelError(
             f"there is no folder {folder}; train a model with: regard train DATA --out {folder}"
         )
+    for path in folder.iterdir():
+        if path.exists() and not path.is_file() and not path.is_dir():
+            # Whoever opens a pipe waits until somebody writes to it.
+            raise ModelError(f"{path} is no file; {_AGAIN}")
     try:
         text = (folder / CONFIG).read_text(encoding="utf-8")
         about = json.loads(text)

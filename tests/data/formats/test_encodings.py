@@ -232,3 +232,30 @@ def test_utf_7_that_is_broken_is_a_bad_row(tmp_path):
     path.write_bytes(b"good\n+//// bad\n")
     with pytest.raises(DataError, match=r"a\.txt:2: not valid utf-7"):
         list(read_documents(path, Columns(label=None, encoding="utf-7")))
+
+
+@pytest.mark.parametrize("encoding", ["cp037", "cp500", "cp1140", "iso2022_kr", "unicode_escape"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lines_are_told_by_their_characters_not_by_bytes(tmp_path, encoding, end):
+    """In EBCDIC the byte of a line end is a letter; elsewhere one sign at the top is for all."""
+    path = tmp_path / "a.txt"
+    texts = ["eins 1%", "zwei", "drei"]
+    if encoding == "iso2022_kr":
+        texts[1] = "한국어"
+    path.write_bytes("".join(text + end for text in texts).encode(encoding))
+    found = read_documents(path, Columns(label=None, encoding=encoding))
+    assert [document.text for document in found] == texts
+
+
+def test_utf_16_without_its_mark_is_said(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"plain text\n")
+    with pytest.raises(DataError, match=r"a\.txt:1: cannot be read as utf-16: .*BOM"):
+        list(read_documents(path, Columns(label=None, encoding="utf-16")))
+
+
+def test_a_file_that_fails_while_it_is_read_is_named(tmp_path):
+    path = tmp_path / "a.txt"
+    path.symlink_to("/proc/self/mem")  # it can be opened, and has nothing at its beginning
+    with pytest.raises(DataError, match=r"cannot read .*a\.txt: "):
+        list(read_documents(path, Columns(label=None)))

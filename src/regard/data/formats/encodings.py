@@ -22,7 +22,9 @@ __all__ = [
     "MARKS",
     "SINGLE_BYTE",
     "Guess",
+    "beginning",
     "guess_encoding",
+    "has_plain_lines",
     "is_utf_8",
     "require_encoding",
     "wide_encoding",
@@ -40,6 +42,7 @@ MARKS = {
 _SAMPLE = 1 << 15  # bytes in lines beyond ASCII, which are enough to know a language
 _FILLING = b"\xff\xff\xff"  # what lies where nothing was written, and no word of any language
 _PROBE = "text 1"
+_LINES = b"a,1\r\n\\n\x0e"
 _CLEAR = 3.0  # a rival that is e**3 = 20 times less likely is no rival,
 _UNCLEAR = 6.0  # but of one byte alone nobody should be so sure
 _FEWEST_LETTERS = 4  # of another script than Latin: two bytes of noise make a word of any
@@ -193,6 +196,23 @@ def require_encoding(name: str) -> None:
         written = False
     if not written or found.name in ("punycode", "idna"):
         raise ConfigError(f"encoding {name!r} is none of texts; use one {known}")
+
+
+@functools.cache
+def has_plain_lines(name: str) -> bool:
+    """Tell whether the bytes of a line end mean that and nothing else, and each line stands alone.
+
+    Not so in EBCDIC, in UTF-16, where escapes spell line ends, and where one shift is for all.
+    """
+    return _LINES.decode(name, "replace") == _LINES.decode("ascii")
+
+
+def beginning(sample: bytes, name: str) -> str:
+    """Decode a sample, possibly cut inside of a character; nothing where it is not so encoded."""
+    try:
+        return codecs.getincrementaldecoder(name)("ignore").decode(sample)
+    except UnicodeError:
+        return ""
 
 
 def is_utf_8(sample: bytes) -> bool:

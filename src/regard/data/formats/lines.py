@@ -18,7 +18,9 @@ from .encodings import (
     MARKS,
     SINGLE_BYTE,
     Guess,
+    beginning,
     guess_encoding,
+    has_plain_lines,
     is_utf_8,
     require_encoding,
     wide_encoding,
@@ -66,17 +68,22 @@ class Lines:
                     yield line
         except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
             raise DataError(f"{self.name} is damaged after line {number}: {problem}") from problem
-        except UnicodeDecodeError as problem:
+        except UnicodeError as problem:
+            reason = problem.reason if isinstance(problem, UnicodeDecodeError) else problem
             raise DataError(
-                f"{self.name}:{number + 1}: cannot be read as {self.encoding}: {problem.reason}"
+                f"{self.name}:{number + 1}: cannot be read as {self.encoding}: {reason}"
             ) from problem
+        except OSError as problem:
+            raise DataError(f"cannot read {self.name}: {problem.strerror}") from problem
 
     def _lines(self, stream: io.BufferedReader) -> Iterator[tuple[str, str | None]]:
         head = stream.peek(_BLOCK)
         self.mark = next((mark for mark in MARKS if head.startswith(mark)), b"")
         open_question = self._given is None and self._settle(head)
-        old_ends = b"\r" in head and b"\n" not in head
-        if self.encoding.lower().replace("_", "-").startswith(("utf-16", "utf-32")) or old_ends:
+        plain = has_plain_lines(self.encoding)
+        begin = head if plain else beginning(head, self.encoding).encode("utf-8", "ignore")
+        old_ends = b"\r" in begin and b"\n" not in begin
+        if not plain or old_ends:
             yield from self._wide_lines(stream, "\r" if old_ends else "\n")
             return
         if head.startswith(b"\xef\xbb\xbf") and self.encoding.lower() in ("utf-8", "utf8"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -208,7 +209,7 @@ class ParquetEncoder(RowEncoder):
         """Take the schema that the file has."""
         import pyarrow
 
-        with pyarrow.OSFile(str(path)) as file:
+        with pyarrow.OSFile(os.fsencode(path)) as file:
             self._schema = pyarrow.ipc.open_stream(file).schema
 
     def finish(self, unfinished: Path, path: Path) -> None:
@@ -216,7 +217,7 @@ class ParquetEncoder(RowEncoder):
         import pyarrow
         import pyarrow.parquet
 
-        with pyarrow.OSFile(str(unfinished)) as rows, replacing(path) as file:
+        with pyarrow.OSFile(os.fsencode(unfinished)) as rows, replacing(path) as file:
             stream = pyarrow.ipc.open_stream(rows) if self._schema is not None else ()
             schema = self._schema or pyarrow.schema([])
             with pyarrow.parquet.ParquetWriter(file, schema) as writer:
