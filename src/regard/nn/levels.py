@@ -170,7 +170,7 @@ class Kept:
 
 
 class _Call:
-    """One call that uses what is kept: each item is checked when it is first met."""
+    """One call that uses what is kept: an item is checked when it is first met, or all at once."""
 
     def __init__(self, kept: Kept) -> None:
         self._kept = kept
@@ -185,7 +185,10 @@ class _Call:
             self._found[id(encoder)] = kept, torch.zeros(len(items.table), dtype=torch.bool)
         kept, checked = self._found[id(encoder)]
         numbers = items.numbers.values
-        if len(numbers) and not bool(checked.index_select(0, numbers).all()):
+        if len(numbers) > len(checked) and not checked.any():
+            kept.check_all(items.table)
+            checked[:] = True
+        elif len(numbers) and not bool(checked.index_select(0, numbers).all()):
             found, _ = distinct(numbers, len(checked))
             new = found[~checked[found]]
             kept.check(new, items.table)
@@ -203,6 +206,11 @@ class _Projections:
             self.weights = weights.clone()
             self.rows = torch.empty(count, encoder.gate_count)
             self._made_of = torch.full((count, encoder.input_size), math.nan)  # equals nothing
+
+    def check_all(self, table: Tensor) -> None:
+        """Make anew what was made of other vectors than the table has now."""
+        if not torch.equal(self._made_of, table):
+            self.check((self._made_of != table).any(1).nonzero().squeeze(1), table)
 
     def check(self, numbers: Tensor, table: Tensor) -> None:
         """Make anew what was made of other vectors than the table has at these numbers."""
