@@ -3,6 +3,9 @@
 The layers of the notes on attention for time series, where the weights of the steps came from a
 dense layer over a fixed number of them. Here a step's weight comes from what it holds and where
 it stands, so that a series may have any length.
+
+"Attention is only a vector from a dense softmax layer; plug it in anywhere." Each layer here
+multiplies what it is given by weights that sum to one, and returns both.
 """
 
 from __future__ import annotations
@@ -11,19 +14,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from ..config import checked_settings, require, require_one_of
 from ..data.series import SeriesBatch
 from ..nn.dropout import drop
 from ..nn.encoders import RecurrentEncoder
+from ..nn.positions import row_positions, sinusoids
 from ..nn.recurrence import CELLS, CellName
-from ..nn.rows import row_sum
-from ..nn.weighing import FeatureAttention, StepAttention, Weighed
+from ..nn.rows import row_mean, row_softmax, row_sum
 from ..ragged import Ragged
 from .base import Attention, Output
 
-__all__ = ["AttentionLSTM", "AttentionLSTMConfig"]
+__all__ = ["AttentionLSTM", "AttentionLSTMConfig", "FeatureAttention", "StepAttention", "Weighed"]
 
 
 @dataclass(frozen=True)
@@ -110,3 +113,61 @@ class AttentionLSTM(nn.Module):
         def __call__(self, batch: SeriesBatch) -> Output:
             """Answer for every series."""
             ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Weighed:
+    """Rows of vectors, each number multiplied by its weight; and the weights."""
+
+    items: Ragged  # (items, size)
+    weights: Ragged  # (items, size)
+
+
+class FeatureAttention(nn.Module):
+    """Weighs the features of every item: softmax(W x + b) sums to one over them.
+
+    With ``shared``, all items of a row have the mean of their weights.
+    """
+
+    def __init__(self, size: int, *, shared: bool = False) -> None:
+        super().__init__()
+        self.score = nn.Linear(size, size)
+        self.shared = shared
+
+    def forward(self, items: Ragged) -> Weighed:
+        """Weigh the features of every item, (items, size)."""
+        weights = torch.softmax(self.score(items.values), 1)
+        if self.shared:
+            means = row_mean(items.with_values(weights))
+            weights = means.index_select(0, items.row_ids)
+        return _weigh(items, weights)
+
+
+class StepAttention(nn.Module):
+    """Weighs the items of every row, feature by feature: each feature's weights sum to one.
+
+    The score of an item depends on what it holds and on where it stands, which sinusoids
+    describe, so that a row may have any length. With ``shared``, all features have the mean of
+    their weights: one vector for all.
+    """
+
+    def __init__(self, size: int, *, hidden_size: int = 32, shared: bool = False) -> None:
+        super().__init__()
+        self.item = nn.Linear(size, hidden_size)
+        self.place = nn.Linear(hidden_size, hidden_size, bias=False)
+        self.score = nn.Linear(hidden_size, size)
+        self.shared = shared
+
+    def forward(self, items: Ragged) -> Weighed:
+        """Weigh the items of every row, (items, size)."""
+        described = sinusoids(row_positions(items), self.place.in_features)
+        places = self.place(described.to(items.values.dtype))
+        scores = self.score(torch.tanh(self.item(items.values) + places))
+        weights = row_softmax(items.with_values(scores)).values
+        if self.shared:
+            weights = weights.mean(1, keepdim=True).expand_as(weights)
+        return _weigh(items, weights)
+
+
+def _weigh(items: Ragged, weights: Tensor) -> Weighed:
+    return Weighed(items.with_values(items.values * weights), items.with_values(weights))

@@ -19,8 +19,8 @@ from ..nn.pooling import Pooled
 from ..nn.rows import row_mean
 from ..ragged import Ragged
 from .base import Attention, Impose, Model, Output, check_imposed, mean_penalty
-from .omission import omit_sentences
 from .settings import ReaderConfig
+from .words import omit_sentences
 
 __all__ = ["HAN", "HANConfig"]
 

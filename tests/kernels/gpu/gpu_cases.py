@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.kernels import gpu
-from regard.kernels.gpu import attend_rows, plan, recur, sums
+from regard.kernels.gpu import attend_rows, plan, recur, recurrence
 from regard.kernels.gpu.plan import GATES, cut_for, interpreted, longest_first, room_on
 from regard.ragged import Ragged
 
@@ -153,7 +153,7 @@ def test_the_longest_rows_come_first():
 
 def test_frequent_words_are_summed_in_chunks(monkeypatch):
     """A word that fills whole chunks gets the same gradient as one that does not."""
-    monkeypatch.setattr(sums, "_CHUNKS_FROM", 1)
+    monkeypatch.setattr(recurrence, "_CHUNKS_FROM", 1)
     case = Case("gru", [9] * 16)
     case.index[5:140] = 2
     assert_agree(case, torch.float32)

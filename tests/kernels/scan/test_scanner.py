@@ -1,5 +1,6 @@
 """The scanner in C finds exactly what the plain definition finds, in any text."""
 
+import ctypes
 import random
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
@@ -9,9 +10,13 @@ import pytest
 
 from regard.errors import DataError
 from regard.kernels import describe, scan
-from regard.kernels.scan import jobs, scanner
+from regard.kernels.scan import scanner
+from regard.kernels.scan.scanner import NumberJob, WordTable, call, join_codes
+from regard.text.document import cut_tokens
+from regard.text.encode import encode
 from regard.text.scanning import scanner_for
 from regard.text.tokenize import TextConfig, tokenize, tokenize_many
+from regard.text.vocab import Numbering
 from support.native_cases import needs_native
 from support.odd_texts import dense_text, lined_text, random_text
 
@@ -145,14 +150,91 @@ def test_the_switch_turns_the_scanner_off(monkeypatch):
 def test_a_library_of_another_version_is_not_used(monkeypatch):
     """A stale build would misread its jobs."""
     assert scan.describe() == "native"
-    monkeypatch.setattr(jobs, "_INTERFACE", -1)
-    jobs._load.cache_clear()
+    monkeypatch.setattr(scanner, "_INTERFACE", -1)
+    scanner._load.cache_clear()
     try:
         assert not scan.available() and "this package needs -1" in scan.describe()
     finally:
-        jobs._load.cache_clear()
+        scanner._load.cache_clear()
 
 
 @needs_native
 def test_dictionaries_are_not_for_the_scanner():
     assert scanner_for(TextConfig(cjk="icu")) is None
+
+
+pytestmark = needs_native
+
+WORDS = [
+    "",
+    "a",
+    "ab",
+    "ba",
+    "\0",
+    "\0\0",
+    "\ud800",
+    "\udfff",
+    "x" * 7,
+    "x" * 8,
+    "x" * 9,
+    "İ",
+    "😀",
+]
+
+
+def test_words_come_back_in_their_order():
+    long = ["y" * 100_000, "y" * 99_999 + "z"]
+    assert WordTable([*WORDS, *long]).words() == [*WORDS, *long]
+    assert WordTable().words() == [] and len(WordTable()) == 0
+
+
+def test_joined_characters_have_those_more_that_are_read_at_once():
+    codes, starts = join_codes(["ab", "", "😀\ud800"])
+    assert starts.tolist() == [0, 2, 2, 4]
+    assert codes.tolist() == [97, 98, 0x1F600, 0xD800] + [0] * 8
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_new_words_are_numbered_as_by_a_dictionary(seed):
+    generator = random.Random(seed)
+    letters = "abAB é漢😀\ud800"[: 4 + seed]
+    numbers: dict[str, int] = {}
+    numbering = Numbering()
+    for _ in range(20):
+        texts = [
+            " ".join(
+                "".join(generator.choices(letters, k=generator.randrange(12))).strip()
+                for _ in range(generator.randrange(200))
+            )
+            for _ in range(5)
+        ]
+        found = encode(texts, numbering, TextConfig())
+        words = [word for tokens in cut_tokens(texts, found) for word in tokens.words()]
+        assert found.ids.tolist() == [numbers.setdefault(word, len(numbers)) for word in words]
+    assert numbering.words == list(numbers)
+
+
+def test_a_hundred_thousand_words_are_told_apart():
+    texts = [" ".join(f"w{number}" for number in range(100_000))] * 2
+    numbering = Numbering()
+    found = encode(texts, numbering, TextConfig())
+    assert len(numbering.search.table) == 100_000
+    np.testing.assert_array_equal(found.ids, np.tile(np.arange(100_000), 2))
+
+
+def test_a_table_without_room_is_an_error_even_where_asserts_are_off():
+    """Issue 10: an assert is lost under ``python -O``, and wrong ids would have been returned."""
+    codes, starts = join_codes(["one"])
+    table = WordTable(["two"]).job()
+    numbering = NumberJob()
+    numbering.table = ctypes.pointer(table)
+    spans, counts = np.array([[0, 3]], np.int32), np.ones(1, np.int64)
+    numbering.fill(grows=1, text_count=1, starts=starts, codes=codes, spans=spans)
+    numbering.fill(token_counts=counts, numbers=np.zeros(1, np.int32))
+    with pytest.raises(DataError, match="'number_words' ran out of room"):
+        call("number_words", numbering)
+
+
+def test_arrays_that_c_would_misread_are_refused():
+    with pytest.raises(ValueError, match="codes does not lie in memory item after item"):
+        NumberJob().fill(codes=np.zeros(8, np.uint32)[::2])

@@ -21,7 +21,7 @@ __all__ = [
     "load_inputs",
     "load_past",
     "load_source",
-    "place_rows",
+    "place_program",
     "product",
     "retreat",
     "split",
@@ -47,14 +47,19 @@ def product(left, right, PRECISION: tl.constexpr):
 
 
 @triton.jit
-def place_rows(order, lengths, offsets, row_count, item_count, lane, direction):
-    """Say where rows begin in their direction of reading, and how long they are."""
+def place_program(
+    order, lengths, offsets, row_count, item_count, ROWS: tl.constexpr, DIRECTIONS: tl.constexpr
+):
+    """Say which rows and which direction a program has, where they begin and how long they are."""
+    # Both directions of the longest rows come first, so that the last programs are short ones.
+    direction = (tl.program_id(0) % DIRECTIONS).to(tl.int64)
+    lane = tl.program_id(0) // DIRECTIONS * ROWS + tl.arange(0, ROWS)
     row = tl.load(order + lane, mask=lane < row_count, other=0)
     start = tl.load(offsets + row, mask=lane < row_count, other=0)
     length = tl.load(lengths + row, mask=lane < row_count, other=0)
     # Lengths that promise more items than there are must not lead outside of the tensors.
     length = tl.where(start >= 0, tl.minimum(length, item_count - start), 0)
-    return start + tl.where(direction == 0, 0, length - 1), length
+    return lane, direction, start + tl.where(direction == 0, 0, length - 1), length
 
 
 @triton.jit

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from .jobs import why_not
-from .scanner import Encoded, Scanner, ScannerRules, Search
-from .word_table import WordTable
+from .scanner import Encoded, Scanner, ScannerRules, Search, WordTable, why_not
 
 __all__ = [
     "Encoded",

@@ -6,18 +6,44 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator, Mapping, Sequence
+import functools
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import DataError
-from .jobs import LANES, MARGIN, NumberJob, Rules, ScanJob, call
-from .word_table import WordTable, joined_codes
+from ..native import Job, library, required_library, why_absent
 
-__all__ = ["Encoded", "Scanner", "ScannerRules", "Search"]
+__all__ = [
+    "LANES",
+    "MARGIN",
+    "Encoded",
+    "NumberJob",
+    "Rules",
+    "ScanJob",
+    "Scanner",
+    "ScannerRules",
+    "Search",
+    "Table",
+    "WordTable",
+    "call",
+    "join_codes",
+    "why_not",
+]
 
+LANES = 8  # must equal LANES in scanner.h: so many characters more must be readable
+MARGIN = 2  # must equal MARGIN in text.h
+
+_INTERFACE = 1  # must equal SCANNER_INTERFACE in scanner.h
+_MOST_CODES = (1 << 32) - 1  # so that a word's place fits into a slot
+_NAMES = ("scan", "enter_words", "number_words")
+_FEWEST_SLOTS = 16
+_SURPLUS = "\0" * LANES
 _LONGEST = (1 << 31) - 1  # characters of a text, so that offsets into it fit
 _BLOCK = 1 << 18  # characters that are scanned in one call: their codes take a megabyte
 
@@ -79,7 +105,7 @@ class Scanner:
         runs = list(_runs(sizes))
         most = max(int(sizes[run].sum()) for run in runs)
         room = _Room(self._rules, characters=most, longest=int(sizes.max(initial=0)))
-        return _joined([room.scan(texts[run], search) for run in runs])
+        return _join([room.scan(texts[run], search) for run in runs])
 
 
 class _Room:
@@ -97,7 +123,7 @@ class _Room:
         self.job.fill(bases=np.empty(longest + 2 * MARGIN, np.uint8))
 
     def scan(self, texts: Sequence[str], search: Search | None) -> Encoded:
-        codes, starts = joined_codes(texts)
+        codes, starts = join_codes(texts)
         counts = np.empty((2, len(texts)), np.int64)
         self.job.text_count = len(texts)
         self.job.starts, self.job.codes = starts.ctypes.data, codes.ctypes.data
@@ -149,7 +175,7 @@ def _runs(sizes: NDArray[np.int64]) -> Iterator[slice]:
         yield slice(0)
 
 
-def _joined(parts: Sequence[Encoded]) -> Encoded:
+def _join(parts: Sequence[Encoded]) -> Encoded:
     return Encoded(
         spans=np.concatenate([part.spans for part in parts]),
         lengths=np.concatenate([part.lengths for part in parts]),
@@ -157,3 +183,180 @@ def _joined(parts: Sequence[Encoded]) -> Encoded:
         sentences=np.concatenate([part.sentences for part in parts]),
         ids=np.concatenate([part.ids for part in parts]),
     )
+
+
+_number = ctypes.c_int64
+_pointer = ctypes.c_void_p
+
+
+class Table(Job):
+    """Words and their numbers."""
+
+    _fields_ = (
+        ("word_count", _number),
+        ("word_room", _number),
+        ("code_room", _number),
+        ("slot_count", _number),
+        ("codes", _pointer),
+        ("starts", _pointer),
+        ("slots", _pointer),
+        ("values", _pointer),
+    )
+
+
+class Rules(Job):
+    """What the scanner's rules take from Python."""
+
+    _fields_ = (
+        ("kinds", _pointer),
+        ("lower", _pointer),
+        ("lower_count", _number),
+        ("tags", Table),
+        ("entities", Table),
+        ("words", Table),
+    )
+
+
+class ScanJob(Job):
+    """Texts end to end, and room for what is found in them."""
+
+    _fields_ = (
+        ("rules", ctypes.POINTER(Rules)),
+        ("text_count", _number),
+        ("starts", _pointer),
+        ("codes", _pointer),
+        ("lowered", _pointer),
+        ("kinds", _pointer),
+        ("bases", _pointer),
+        ("spans", _pointer),
+        ("sentence_lengths", _pointer),
+        ("token_counts", _pointer),
+        ("sentence_counts", _pointer),
+    )
+
+
+class NumberJob(Job):
+    """Tokens to the numbers of their words."""
+
+    _fields_ = (
+        ("table", ctypes.POINTER(Table)),
+        ("grows", _number),
+        ("text_count", _number),
+        ("starts", _pointer),
+        ("codes", _pointer),
+        ("spans", _pointer),
+        ("token_counts", _pointer),
+        ("numbers", _pointer),
+    )
+
+
+def why_not() -> str:
+    """Say why the functions cannot be called, or nothing where they can."""
+    native = library()
+    return why_absent() if native is None else _load(native.path)[1]
+
+
+def call(name: str, job: Job) -> None:
+    """Call a function of the scanner; other Python threads run meanwhile."""
+    functions, problem = _load(required_library().path)
+    if functions is None:
+        raise RuntimeError(f"there is no text scanner: {problem}; ask available() first")
+    if getattr(functions, f"regard_{name}")(ctypes.byref(job)):
+        # Callers make the room that they ask to be filled, so only the words' sum can be too much.
+        raise DataError(
+            f"the text scanner's {name!r} ran out of room: all different words together "
+            f"can have {_MOST_CODES:,} characters at most"
+        )
+
+
+@functools.cache
+def _load(path: Path) -> tuple[ctypes.CDLL | None, str]:
+    functions = ctypes.CDLL(os.fspath(path))
+    try:
+        found = functions.regard_scanner_interface()
+        for name in _NAMES:
+            getattr(functions, f"regard_{name}").argtypes = (_pointer,)
+    except AttributeError:
+        return None, "the native kernels were built before there was one; install again"
+    if found != _INTERFACE:
+        return None, f"the native kernels have scanner {found}, this package needs {_INTERFACE}"
+    return functions, ""
+
+
+def join_codes(texts: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    """The characters of the texts end to end, and where each text begins, (texts + 1,).
+
+    Behind the last are so many more as C may read at once.
+    """
+    starts = np.zeros(len(texts) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=starts[1:])
+    encoded = "".join((*texts, _SURPLUS)).encode("utf-32-le", "surrogatepass")
+    codes = np.frombuffer(encoded, np.uint32)
+    if len(codes) != starts[-1] + LANES:
+        raise TypeError("a text says it is longer or shorter than it is, so it is no plain str")
+    return codes, starts
+
+
+class WordTable:
+    """Different words, numbered from 0 in the order they were added."""
+
+    def __init__(self, words: Iterable[str] = ()) -> None:
+        listed = list(words)
+        codes, starts = join_codes(listed)
+        self._count = len(listed)
+        self._codes = codes.copy()
+        self._starts = starts
+        self._values = np.zeros(0, np.int32)
+        self._slots = np.zeros((0, 4), np.uint32)
+        self._enter()
+
+    @classmethod
+    def of(cls, values: Mapping[str, int]) -> WordTable:
+        """A table of words that stand for numbers which are not negative."""
+        table = cls(values)
+        table._values = np.fromiter(values.values(), np.int32, len(values))
+        return table
+
+    def __len__(self) -> int:
+        return self._count
+
+    def words(self) -> list[str]:
+        """The words in the order of their numbers."""
+        starts = self._starts[: self._count + 1].tolist()
+        text = self._codes[: starts[-1]].tobytes().decode("utf-32-le", "surrogatepass")
+        return [text[start:end] for start, end in pairwise(starts)]
+
+    def reserve(self, words: int, characters: int) -> None:
+        """Make room for so many words more, of so many characters together."""
+        used = int(self._starts[self._count])
+        self._starts = _grow(self._starts, self._count + 1, words)
+        self._codes = _grow(self._codes, used, characters + LANES)
+        if len(self._slots) < 2 * len(self._starts):
+            self._enter()
+
+    def job(self) -> Table:
+        """The table as C sees it, until the table is changed."""
+        job = Table()
+        job.fill(word_count=self._count, word_room=len(self._starts) - 1)
+        job.fill(code_room=len(self._codes) - LANES, slot_count=len(self._slots))
+        job.fill(codes=self._codes, starts=self._starts, slots=self._slots, values=self._values)
+        return job
+
+    def adopt(self, job: Table) -> None:
+        """Take over the words that C has added to the job of this table."""
+        self._count = job.word_count
+
+    def _enter(self) -> None:
+        """Make twice as many slots as there is room for words, so that most are free."""
+        wanted = max(_FEWEST_SLOTS, 2 * len(self._starts))
+        self._slots = np.zeros((1 << (wanted - 1).bit_length(), 4), np.uint32)
+        call("enter_words", self.job())
+
+
+def _grow(array: np.ndarray, used: int, more: int) -> np.ndarray:
+    """The array itself where it has room for so many items more, or else a copy twice as long."""
+    if used + more <= len(array):
+        return array
+    copy = np.empty(max(used + more, 2 * len(array)), array.dtype)
+    copy[:used] = array[:used]
+    return copy
