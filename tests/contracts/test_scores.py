@@ -4,8 +4,7 @@ import pytest
 import torch
 
 from regard.nn.attention import SCORES
-from regard.nn.padding import pad, unpad
-from regard.nn.rows import row_softmax, row_sum
+from regard.nn.rows import pad, row_softmax, row_sum, unpad
 from regard.ragged import Ragged
 
 KEY, HIDDEN, LENGTHS = 4, 3, [2, 0, 3]

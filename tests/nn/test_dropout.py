@@ -2,8 +2,9 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch import nn
 
-from regard.nn.dropout import drawn_words, drop
+from regard.nn.dropout import draw_words, drop, in_evaluation
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
@@ -45,14 +46,14 @@ def test_nothing_can_be_dropped():
 
 def test_the_words_are_those_of_philox():
     """The first counters of the published test vectors, of a seed of zeros."""
-    words = drawn_words(64, 0).view(4, 16)
+    words = draw_words(64, 0).view(4, 16)
     expected = [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]
     assert words[:, 0].tolist() == expected
 
 
 @given(seed=st.integers(0, 2**63 - 1), count=st.integers(1, 300))
 def test_the_words_are_those_of_philox_written_with_plain_numbers(seed, count):
-    words = drawn_words(count, seed).tolist()
+    words = draw_words(count, seed).tolist()
     place = count - 1
     group, rest = divmod(place, 64)
     word, lane = divmod(rest, 16)
@@ -73,7 +74,7 @@ def philox(counter, seed):
 
 def test_dropping_is_independent_from_place_to_place_and_from_seed_to_seed():
     """Bounds of five standard deviations: a shared generator would show as a correlation."""
-    one, other = (drawn_words(1 << 16, seed).double() / 2**32 - 0.5 for seed in (11, 12))
+    one, other = (draw_words(1 << 16, seed).double() / 2**32 - 0.5 for seed in (11, 12))
     most = 5 / 2**8
     assert correlation(one, other).abs() < most
     for apart in (1, 4, 16, 64, 200):
@@ -94,3 +95,31 @@ def test_the_rest_makes_up_for_what_is_dropped_twice():
     (gradient,) = torch.autograd.grad((dropped**2).sum(), values, create_graph=True)
     (second,) = torch.autograd.grad(gradient.sum(), values)
     torch.testing.assert_close(second, torch.where(dropped != 0, 2 / 0.6**2, 0.0))
+
+
+def modes(module):
+    return [part.training for part in module.modules()]
+
+
+def test_every_part_is_in_evaluation_and_then_as_it_was():
+    network = nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.5))
+    network[0].eval()
+    with in_evaluation(network):
+        assert modes(network) == [False, False, False]
+    assert modes(network) == [True, False, True]
+
+
+def test_an_error_leaves_the_modes_as_they_were():
+    network = nn.Dropout(0.5)
+    with pytest.raises(ValueError, match="asked in vain"), in_evaluation(network):
+        raise ValueError("asked in vain")
+    assert network.training
+
+
+def test_nothing_is_written_where_nothing_changes(monkeypatch):
+    network = nn.Sequential(nn.Dropout(0.5)).eval()
+    written = []
+    monkeypatch.setattr(nn.Module, "__setattr__", lambda *given: written.append(given))
+    with in_evaluation(network):
+        pass
+    assert not written

@@ -28,7 +28,7 @@ from ..look.run import look
 from ..models.base import Model, ModelConfig
 from ..models.han import HANConfig
 from ..models.reader import TextReader
-from ..nn.modes import in_evaluation
+from ..nn.dropout import in_evaluation
 from ..records.check import DataCheck
 from ..records.evaluation import Evaluation
 from ..records.explanation import ClassName, Explanation

@@ -16,7 +16,7 @@ from ..data.pairs import EncodedPairs, Pair, PairBatch, collate_sources
 from ..data.runs import cut_runs
 from ..models.seq2seq import Seq2Seq
 from ..nn.decoding.search import Hypothesis
-from ..nn.modes import in_evaluation
+from ..nn.dropout import in_evaluation
 from ..records.alignment import Alignment
 from ..records.translation import Candidate
 from ..tasks.generate import GenerationConfig, generate

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ..data.pairs import EncodedPairs
 from ..models.seq2seq import Seq2Seq
-from ..nn.modes import in_evaluation
+from ..nn.dropout import in_evaluation
 from ..records.alignment import Alignment, AlignmentReceipt, WrittenReceipt, belonging
 from ..records.receipt import CHANCE, FAITHFUL, NOT_MEASURED, TOO_SHORT, WEAK, Judgement
 from ..text.units import START, CutText, Units

@@ -18,8 +18,8 @@ from ..data.readers import read_strings
 from ..data.runs import cut_runs
 from ..data.threads import ahead
 from ..models.base import Model
+from ..nn.dropout import in_evaluation
 from ..nn.levels import Kept
-from ..nn.modes import in_evaluation
 from ..text.document import Tokens, cut_tokens
 from ..text.encode import Encoded, encode
 from ..text.tokenize import TextConfig

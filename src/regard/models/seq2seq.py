@@ -16,9 +16,9 @@ from ..config import checked_settings, require, require_one_of
 from ..data.batch import Batch
 from ..data.pairs import PairBatch
 from ..nn.attention import SCORES
-from ..nn.decoding.bridges import BRIDGES, BridgeConfig, BridgeName
 from ..nn.decoding.decoders import DECODERS, DecoderName
 from ..nn.decoding.memory import WINDOWS, LookConfig
+from ..nn.decoding.stacks import BRIDGES, BridgeConfig, BridgeName
 from ..nn.decoding.writing import DecoderConfig, Source, State
 from ..nn.dropout import drop
 from ..nn.encoders import RecurrentEncoder

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ..data.batch import Batch, Shape
-from ..nn.distinct import distinct
 from ..nn.dropout import drop
 from ..nn.levels import Picked
 from ..nn.rows import take_rows
+from ..nn.table_rows import distinct
 from ..ragged import Ragged, send
 from ..text.vocab import PADDING, UNKNOWN
 

@@ -1,14 +1,20 @@
-"""Dropout; on a CPU what is drawn depends on a seed and a place, not on the threads."""
+"""Dropout, and how to switch it off for a while.
+
+On a CPU what is drawn depends on a seed and a place, not on the threads.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.functional import dropout
 
 from ..kernels import cpu
 
-__all__ = ["drawn_words", "drop", "plain_drop"]
+__all__ = ["draw_words", "drop", "in_evaluation", "plain_drop"]
 
 _WORD = (1 << 32) - 1  # the largest number of 32 bits
 _COUNTERS = 16  # that lie side by side
@@ -29,11 +35,11 @@ def drop(values: Tensor, share: float, training: bool) -> Tensor:
 
 def plain_drop(values: Tensor, draw: cpu.Draw) -> Tensor:
     """Do what ``drop`` does with torch alone, in any floating type."""
-    words = drawn_words(values.numel(), draw.seed).view(values.shape)
+    words = draw_words(values.numel(), draw.seed).view(values.shape)
     return (values * draw.scale).masked_fill(words < draw.threshold, 0)
 
 
-def drawn_words(count: int, seed: int) -> Tensor:
+def draw_words(count: int, seed: int) -> Tensor:
     """Draw numbers of 32 bits from a seed of 64, (count,), each known by its place alone.
 
     It is Philox with ten rounds (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2,
@@ -56,3 +62,19 @@ def drawn_words(count: int, seed: int) -> Tensor:
         keys = (keys[0] + 0x9E3779B9 & _WORD, keys[1] + 0xBB67AE85 & _WORD)
     together = torch.stack(words).view(4, groups, _COUNTERS)
     return together.transpose(0, 1).flatten()[:count]
+
+
+@contextmanager
+def in_evaluation(module: nn.Module) -> Iterator[None]:
+    """Switch dropout off for a while; nothing is written on a module where it is off already.
+
+    Many threads may therefore ask one fitted network at once.
+    """
+    learning = [part for part in module.modules() if part.training]
+    for part in learning:
+        part.training = False
+    try:
+        yield
+    finally:
+        for part in learning:
+            part.training = True

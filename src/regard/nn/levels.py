@@ -19,9 +19,9 @@ from torch.nn.functional import embedding
 
 from ..kernels import cpu
 from ..ragged import Ragged
-from .distinct import distinct
 from .encoders import Encoder, RecurrentEncoder
 from .pooling import AttentionPooling, Pooled, Pooling
+from .table_rows import distinct
 
 __all__ = ["Kept", "Level", "Picked"]
 

@@ -1,4 +1,4 @@
-"""Sums, peaks and softmax taken along each row of a ragged tensor.
+"""Sums, peaks and softmax along each row of a ragged tensor; and rows filled up to the longest.
 
 Values have the shape (items,) or (items, columns); every column is worked on by itself. An
 empty row gives zeros where a row gives one result, and nothing where each item gives one.
@@ -16,8 +16,19 @@ from torch.autograd.function import FunctionCtx, once_differentiable
 from torch.nn.functional import embedding_bag
 
 from ..ragged import Ragged
+from .positions import row_positions
 
-__all__ = ["row_max", "row_mean", "row_softmax", "row_sum", "row_weighted_sum", "take_rows"]
+__all__ = [
+    "pad",
+    "padded_places",
+    "row_max",
+    "row_mean",
+    "row_softmax",
+    "row_sum",
+    "row_weighted_sum",
+    "take_rows",
+    "unpad",
+]
 
 
 def row_sum(items: Ragged) -> Tensor:
@@ -112,3 +123,21 @@ class _RowSum(Function):
         values, weights = ctx.saved_tensors  # type: ignore[attr-defined]
         toward_weights = torch.linalg.vecdot(values, spread)
         return spread.mul_(weights[:, None]), toward_weights, None
+
+
+def pad(rows: Ragged) -> Tensor:
+    """Fill every row up to the longest with zeros, (rows, longest, ...)."""
+    longest, sizes = max(rows.host_lengths, default=0), rows.values.shape[1:]
+    flat = rows.values.new_zeros(len(rows) * longest, *sizes)
+    return flat.index_copy(0, padded_places(rows), rows.values).view(len(rows), longest, *sizes)
+
+
+def unpad(padded: Tensor, rows: Ragged) -> Ragged:
+    """Take the items of ``rows`` out of what was filled up like them."""
+    return rows.with_values(padded.flatten(0, 1).index_select(0, padded_places(rows)))
+
+
+def padded_places(rows: Ragged) -> Tensor:
+    """Say where each item stands when all rows have the length of the longest, (items,)."""
+    longest = max(rows.host_lengths, default=0)
+    return rows.row_ids * longest + row_positions(rows)

@@ -18,7 +18,7 @@ from ..models.base import Output
 from ..models.seq2seq import Seq2Seq
 from ..nn.decoding.search import Ends, Hypothesis, beam_search, greedy_search, sample
 from ..nn.decoding.writing import RecurrentDecoder, State, Step
-from ..nn.modes import in_evaluation
+from ..nn.dropout import in_evaluation
 from ..text.units import END, START
 from ..text.vocab import PADDING
 from .loss import Loss

@@ -10,8 +10,7 @@ from typing import TypeGuard, cast
 import torch
 from torch import Tensor, nn
 
-from ..nn.distinct import distinct
-from ..nn.row_moves import AdamRows, AdamStep
+from ..nn.table_rows import AdamRows, AdamStep, distinct
 from .config import TrainingConfig
 from .drift import Drift
 from .snapshot import Snapshot

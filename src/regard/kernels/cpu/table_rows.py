@@ -76,7 +76,7 @@ _MOVES_FOR_THREADS = 200_000  # numbers; fewer are moved before another thread w
 
 @dataclass(frozen=True, slots=True)
 class AdamNumbers:
-    """The numbers of one step of Adam, as ``nn.row_moves.AdamStep`` has them."""
+    """The numbers of one step of Adam, as ``nn.table_rows.AdamStep`` has them."""
 
     first_share: float
     second_share: float

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from ...ragged import Ragged
-from ..padding import pad, unpad
+from ..rows import pad, unpad
 from .memory import CrossAttention
 from .writing import DecoderConfig, RecurrentDecoder, Seen, Source, State
 

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from ...ragged import Ragged
 from ..attention import SCORES
-from ..padding import pad
+from ..rows import pad
 
 __all__ = ["WINDOWS", "Attended", "CrossAttention", "LookConfig", "Memory", "weight_rows"]
 

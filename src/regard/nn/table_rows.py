@@ -1,16 +1,30 @@
-"""Adam's moves of some rows of a table: those by a gradient, and those made without one."""
+"""Rows of a table of vectors: which of them occur, and how Adam moves those.
+
+A row is moved by its gradient, or as the steps without one that it has missed would have.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor
 
 from ..kernels import cpu
 
-__all__ = ["AdamRows", "AdamStep"]
+__all__ = ["AdamRows", "AdamStep", "distinct"]
 
 _ROWS_AT_ONCE = 1 << 11  # so that what is computed of them stays in the cache
+
+
+def distinct(ids: Tensor, limit: int) -> tuple[Tensor, Tensor]:
+    """Return the ids that occur, ascending, and which of them stands where, (ids,).
+
+    They lie between 0 and ``limit``, which is not one of them.
+    """
+    if cpu.can_count(ids):
+        return cpu.distinct(ids, limit)
+    return torch.unique(ids, return_inverse=True)
 
 
 @dataclass(frozen=True, slots=True)
