@@ -30,7 +30,8 @@ from regard.data.formats.table import FORMATS, Format
 from regard.data.readers import read_documents
 from regard.data.writers import RowWriter
 from regard.errors import DataError
-from regard.estimators.folder import open_folder, seal
+from regard.estimators.card import Card
+from regard.estimators.folder import open_folder, write_folder
 from regard.explain.answers import explanations
 from regard.explain.methods import METHODS, Method
 from regard.models import MODELS
@@ -254,11 +255,18 @@ def train_counter(asked):
     reader = open_documents(asked.data, Columns(text=asked.text_column, label=None))
     lengths = [float(len(document.text.split())) for document in reader]
     mean = torch.tensor(lengths).mean()
-    about = {"task": "count", "texts": len(lengths)}
-    asked.out.mkdir()
-    (asked.out / "config.json").write_text(json.dumps({"format": 2, **about}))
-    save_file({"mean": mean}, asked.out / "weights.safetensors")
-    seal(asked.out)
+    about = {"task": "count", "model": "mean", "facts": {"texts": len(lengths)}}
+    parts = {"weights.safetensors": lambda path: save_file({"mean": mean}, path)}
+    write_folder(asked.out, about, parts, COUNTER_CARD)
+
+
+COUNTER_CARD = Card(
+    title="A counter of words",
+    commands=("regard evaluate FOLDER new.csv",),
+    python=("from counters import Counter",),
+    sections=(),
+    mind=("It reads nothing but spaces.",),
+)
 
 
 def read_counter(model):
@@ -301,6 +309,9 @@ def test_a_task(monkeypatch, tmp_path):
     assert "What to learn: classify, translate or count." in shown
     assert "Names for --task count: --model mean" in shown
     assert run("train", data, "--task", "count", "--out", model).exit_code == 0
+    card = (model / "card.md").read_text()
+    assert card.startswith("# A counter of words\n") and "| texts | `2` |" in card
+    assert "regard evaluate FOLDER new.csv" in card and "It reads nothing but spaces." in card
     assert run("evaluate", model, data).output == "off by 1.00 words\n"
     assert run("explain", model, "--text", "a b c d").output == "it had 2 words, as texts have\n"
     assert re.search(r"^task +count\n(.*\n)*network.size +1$", run("info", model).output, re.M)

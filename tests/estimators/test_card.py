@@ -1,6 +1,6 @@
 """The model card."""
 
-from regard.estimators.card import card
+from regard.estimators.saved import CLASSIFIER_CARD
 
 ABOUT = {
     "format": 1,
@@ -17,7 +17,7 @@ ABOUT = {
 
 
 def test_it_tells_data_scores_settings_and_date():
-    text = card(ABOUT)
+    text = CLASSIFIER_CARD.write(ABOUT)
     assert text.startswith("# A han classifier of 2 classes\n")
     for line in (
         "| data | `reviews.csv` |",
@@ -31,14 +31,14 @@ def test_it_tells_data_scores_settings_and_date():
 
 
 def test_it_warns_that_words_of_the_texts_are_inside():
-    text = " ".join(card(ABOUT).split())
+    text = " ".join(CLASSIFIER_CARD.write(ABOUT).split())
     assert "contain words of the texts it was trained on" in text
     assert "regard evaluate FOLDER test.csv" in text
 
 
 def test_any_label_is_shown_as_written_and_breaks_no_table():
     labels = ["a`b", "``", "x | y", "two\nlines", "", " ", "<script>", "*bold*"]
-    text = card({**ABOUT, "classes": labels, "facts": {"data": "a|b"}})
+    text = CLASSIFIER_CARD.write({**ABOUT, "classes": labels, "facts": {"data": "a|b"}})
     shown = text.split("## Classes\n\n")[1].split("\n")[0]
     assert shown == (
         "`` a`b ``, ``` `` ```, `x \\| y`, `two lines`, (empty), (empty), `<script>`, `*bold*`"
@@ -47,4 +47,6 @@ def test_any_label_is_shown_as_written_and_breaks_no_table():
 
 
 def test_several_labels_are_called_labels():
-    assert card({**ABOUT, "multilabel": True}).startswith("# A han classifier of 2 labels\n")
+    assert CLASSIFIER_CARD.write({**ABOUT, "multilabel": True}).startswith(
+        "# A han classifier of 2 labels\n"
+    )

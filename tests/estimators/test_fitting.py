@@ -6,10 +6,9 @@ import pytest
 import torch
 
 from regard import Document
-from regard.estimators.fitting import FitOptions
-from regard.estimators.label_judge import LabelJudge
-from regard.estimators.pace import measure_pace
+from regard.estimators.fitting import FitOptions, measure_pace
 from regard.estimators.trainer import FitData
+from regard.estimators.training_documents import LabelJudge
 from regard.tasks.classify import ClassificationLoss
 from regard.training.batches import PlannedBatches
 from regard.training.observers import Observer

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 
 import regard
-from regard.estimators.label_judge import LabelJudge
 from regard.estimators.trainer import FitData, Run, Trainer, classification_loss
+from regard.estimators.training_documents import LabelJudge
 from regard.training.batches import PlannedBatches
 from regard.training.checkpoint import Checkpoint
 from regard.training.observers import Observer

@@ -76,12 +76,12 @@ def test_nothing_foreign_is_replaced(fitted, tmp_path):
 
 
 def test_each_loads_its_own_kind_alone(saved, tmp_path):
-    with pytest.raises(ModelError, match=r"holds a translator; use regard translate"):
+    with pytest.raises(ModelError, match=r"the task 'translate', not 'classify'; card.md in it"):
         DocumentClassifier.load(saved)
     classifier = tmp_path / "classifier"
     tiny().fit(*reviews(30)).save(classifier)
     assert task_of(classifier) == "classify"
-    with pytest.raises(ModelError, match=r"holds a classifier; use regard predict"):
+    with pytest.raises(ModelError, match=r"the task 'classify', not 'translate'; card.md in it"):
         Translator.load(classifier)
 
 

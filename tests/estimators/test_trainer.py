@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from regard.errors import ConfigError, DataError, ModelError, TrainingError
-from regard.estimators.label_judge import LabelJudge
 from regard.estimators.trainer import FitData, Run, Trainer, classification_loss
+from regard.estimators.training_documents import LabelJudge
 from regard.models import MODELS
 from regard.training.batches import PlannedBatches
 from regard.training.checkpoint import Checkpoint

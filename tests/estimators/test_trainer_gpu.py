@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from regard.estimators.label_judge import LabelJudge
 from regard.estimators.trainer import FitData, Run, Trainer, classification_loss
+from regard.estimators.training_documents import LabelJudge
 from regard.models import MODELS
 from regard.training.batches import PlannedBatches
 from regard.training.checkpoint import Checkpoint

@@ -8,7 +8,7 @@ from regard import Translator
 from regard.cli.settings import translator_from
 from regard.data.pairs import pair_texts
 from regard.estimators.fitting import FitOptions
-from regard.estimators.pair_settings import FEW_PAIRS, suit_pairs
+from regard.estimators.training_pairs import FEW_PAIRS, suit_pairs
 from support.parrots import parrots
 
 USUAL = Translator()._asked()

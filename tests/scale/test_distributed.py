@@ -13,8 +13,8 @@ from safetensors.torch import load_file, save_file
 
 import regard
 from regard.errors import ConfigError
-from regard.estimators.label_judge import LabelJudge
 from regard.estimators.trainer import FitData, Run, Trainer, classification_loss
+from regard.estimators.training_documents import LabelJudge
 from regard.scale.distributed import join_team, own_device, process_count
 from regard.tasks.classify import ClassificationLoss
 from regard.training.batches import PlannedBatches

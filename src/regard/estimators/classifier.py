@@ -44,17 +44,14 @@ from ..training.batches import PlannedBatches, Source
 from ..training.config import TrainingConfig
 from ..training.devices import choose_device, device_of
 from ..training.progress import TrainingProgress
-from ..training.seeds import derived_seed, seeded
 from .default_method import COST, affordable_words, best_method, best_method_held_out, words_to_try
 from .evaluation import evaluate
-from .fitting import FitOptions, Holdout, begin_fit
+from .fitting import FitOptions, Holdout, Pace, begin_fit
 from .label_forms import LabelForm
-from .label_judge import LabelJudge
-from .pace import Pace
 from .saved import Saved, Settings
-from .text_estimator import TextEstimator
+from .text_estimator import TextEstimator, draw_network
 from .trainer import FitData, Run, Watched, classification_loss
-from .training_documents import Prepared, Weighted, prepare
+from .training_documents import LabelJudge, Prepared, Weighted, prepare
 
 __all__ = ["DocumentClassifier"]
 
@@ -339,21 +336,11 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
     ) -> Self:
         """Read a saved folder; ``models`` names networks from outside the package."""
         saved = Saved.read(Path(folder), models)
-        used = saved.settings
-        self = cls(
-            used.network,
-            training=used.training,
-            text=used.text,
-            validation=used.validation,
-            device=device,
-        )
+        self = cls._with(saved.settings, device)
         self._adopt(saved.labels, saved.vocab, choose_device(device), saved.label_form)
-        self.model_.load_state_dict(dict(saved.weights))
-        self.model_.eval()
-        self.history_, self.temperature_ = saved.history, saved.temperature
+        self.temperature_ = saved.temperature
         self.baseline_, self.seen_ = saved.baseline, saved.seen
-        self.facts_ = saved.facts
-        return self
+        return self._take_over(saved)
 
     @property
     def fitted_(self) -> Fitted:
@@ -380,9 +367,11 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         self.classes_ = form.classes(labels)
         self.vocab_ = vocab
         self.baseline_ = self.vector_coverage_ = None
-        with seeded(derived_seed(self.training.seed, "weights")):
-            model = self.network.build(vocab_size=len(vocab), label_count=len(labels))
-        self.model_: Model = model.to(device)
+        self.model_: Model = draw_network(
+            lambda: self.network.build(vocab_size=len(vocab), label_count=len(labels)),
+            self.training,
+            device,
+        )
         self.reader_ = TextReader(vocab, self.text, device)
 
     def _start_vectors(self, data: Prepared, options: FitOptions) -> None:

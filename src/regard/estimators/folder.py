@@ -34,7 +34,7 @@ from ..errors import ConfigError, DataError, ModelError, RegardError
 from ..files import naming
 from ..records.encoding import Json
 from ..records.history import History
-from .card import card
+from .card import Card
 from .exchange import recover_folder, replace_folder, require_place
 
 if TYPE_CHECKING:
@@ -59,10 +59,6 @@ _FIRST_PARTS = {
     *("source_units.json", "target_units.json"),
 }
 """The parts of folders of format 1, which do not list them."""
-_USE = {
-    "classify": "a classifier; use regard predict, or DocumentClassifier.load",
-    "translate": "a translator; use regard translate, or Translator.load",
-}
 _AGAIN = "copy or train it again"
 _LONGEST = 200  # characters of a problem that an error repeats
 
@@ -70,7 +66,10 @@ T = TypeVar("T", bound="DataclassInstance")
 
 
 def write_folder(
-    folder: Path, about: Mapping[str, object], parts: Mapping[str, Callable[[Path], None]]
+    folder: Path,
+    about: Mapping[str, object],
+    parts: Mapping[str, Callable[[Path], None]],
+    card: Card,
 ) -> None:
     """Write what a model is, and each part to the file of its name, in one step.
 
@@ -84,7 +83,7 @@ def write_folder(
         said = {"format": FORMAT, "version": __version__, **about}
         _write_json(fresh / CONFIG, said)
         seal(fresh)
-        (fresh / CARD).write_text(card(said), encoding="utf-8", errors="backslashreplace")
+        (fresh / CARD).write_text(card.write(said), encoding="utf-8", errors="backslashreplace")
         for path in fresh.iterdir():
             # The writer of safetensors lets one user alone read its files; others follow the umask.
             path.chmod((fresh / CONFIG).stat().st_mode)
@@ -138,7 +137,7 @@ def require_free(folder: Path) -> None:
 
 
 def task_of(folder: Path) -> str:
-    """Return what the model of a saved folder does: "classify" or "translate"."""
+    """Return what the model of a saved folder does, such as "classify"."""
     about, _ = _read_config(folder)
     return _task(about)
 
@@ -148,7 +147,10 @@ def open_folder(folder: Path, task: str) -> SavedFolder:
     about, text = _read_config(folder)
     found = _task(about)
     if found != task:
-        raise ModelError(f"{folder} holds {_USE.get(found, f'a model for the task {found!r}')}")
+        raise ModelError(
+            f"{folder} holds a model for the task {found!r}, not {task!r}; "
+            f"{CARD} in it says how to use it"
+        )
     _verify(folder, about, text)
     return SavedFolder(folder, about)
 

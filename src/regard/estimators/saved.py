@@ -28,13 +28,43 @@ from ..text.units import Units, UnitsConfig, load_units, save_units
 from ..text.vocab import Vocab
 from ..training.config import TrainingConfig
 from ..training.forcing import ForcingConfig
+from .card import Card
 from .folder import WEIGHTS, SavedFolder, open_folder, write_folder, write_weights
 from .label_forms import LabelForm
 
-__all__ = ["Saved", "SavedTranslator", "Settings", "TranslatorSettings"]
+__all__ = [
+    "CLASSIFIER_CARD",
+    "TRANSLATOR_CARD",
+    "Saved",
+    "SavedTranslator",
+    "Settings",
+    "TranslatorSettings",
+]
 
 _SEEN = "seen.safetensors"
 _COOLEST, _HOTTEST = 1e-3, 1e3  # far beyond what a temperature is ever fitted to
+
+
+CLASSIFIER_CARD = Card(
+    title="A {model} classifier of {count} {kind}",
+    commands=(
+        'regard explain FOLDER --text "..."',
+        "regard predict FOLDER new.csv --out predictions.csv",
+    ),
+    python=(
+        "from regard import DocumentClassifier",
+        'classifier = DocumentClassifier.load("FOLDER")',
+    ),
+    sections=("network", "training", "text"),
+    mind=(
+        "The vocabulary of this folder, and every report and explanation made with it, contain "
+        "words of the texts it was trained on or shown. Share them as you would share those "
+        "texts. By `seen.safetensors` whoever has a text can tell whether it was trained on, "
+        "as `regard evaluate` does; the rest works without that file.",
+        "The scores above were measured on validation data that chose the best epoch; measure "
+        "on data that the training never saw with `regard evaluate FOLDER test.csv`.",
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -83,7 +113,7 @@ class Saved:
             parts["baseline.safetensors"] = lambda path: baseline.save(path.parent)
         if self.seen is not None:
             parts[_SEEN] = partial(save_arrays, {"fingerprints": self.seen})
-        _write(folder, "classify", self, about=answers, parts=parts)
+        _write(folder, "classify", self, about=answers, parts=parts, card=CLASSIFIER_CARD)
 
     @classmethod
     def read(cls, folder: Path, models: Mapping[str, type[ModelConfig]] | None = None) -> Saved:
@@ -122,6 +152,24 @@ class Saved:
             baseline=TfidfBaseline.load(opened.path, class_count=len(labels)),
             seen=_seen(opened),
         )
+
+
+TRANSLATOR_CARD = Card(
+    title="A sequence-to-sequence translator",
+    commands=(
+        'regard translate FOLDER "..."',
+        "regard translate FOLDER new.txt --out translations.txt",
+    ),
+    python=("from regard import Translator", 'translator = Translator.load("FOLDER")'),
+    sections=("network", "units", "training", "forcing", "generation"),
+    mind=(
+        "The vocabularies of this folder contain words of the texts it was trained on. Share "
+        "them as you would share those texts.",
+        "The scores above were measured, by greedy writing, on validation data that chose the "
+        "best epoch; measure on data that the training never saw with "
+        "`regard evaluate FOLDER test.tsv`.",
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -163,7 +211,7 @@ class SavedTranslator:
             "source_units.json": partial(save_units, self.source_units),
             "target_units.json": partial(save_units, self.target_units),
         }
-        _write(folder, "translate", self, about={}, parts=parts)
+        _write(folder, "translate", self, about={}, parts=parts, card=TRANSLATOR_CARD)
 
     @classmethod
     def read(cls, folder: Path) -> SavedTranslator:
@@ -204,6 +252,7 @@ def _write(
     *,
     about: Mapping[str, object],
     parts: Mapping[str, Callable[[Path], None]],
+    card: Card,
 ) -> None:
     """Write what every kind of estimator keeps, with what this one says of itself and its parts."""
     history = None if saved.history is None else json.loads(saved.history.to_json())
@@ -216,7 +265,7 @@ def _write(
         "facts": dict(saved.facts),
         "history": history,
     }
-    write_folder(folder, said, {**parts, WEIGHTS: write_weights(saved.weights)})
+    write_folder(folder, said, {**parts, WEIGHTS: write_weights(saved.weights)}, card)
 
 
 def _labels(opened: SavedFolder) -> LabelIndex:

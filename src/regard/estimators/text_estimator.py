@@ -1,21 +1,27 @@
-"""What scikit-learn asks of an estimator of texts.
+"""What all estimators of texts have: scikit-learn's side, a fresh network, and loading.
 
-Its parameters by name, those of settings among them under ``network__hidden_size`` or
-``training__epochs``; its tags; and to say when it is not fitted.
+Scikit-learn asks for the parameters by name, those of settings among them under
+``network__hidden_size`` or ``training__epochs``; for tags; and to say when it is not fitted.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Self
 
+import torch
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 from sklearn.utils import Tags
 
 from ..errors import ConfigError, NotFittedError, suggestion
+from ..training.config import TrainingConfig
+from ..training.seeds import derived_seed, seeded
+from ..training.state import M
+from .saved import Saved, SavedTranslator, Settings, TranslatorSettings
 
-__all__ = ["TextEstimator"]
+__all__ = ["TextEstimator", "draw_network"]
 
 
 class TextEstimator(BaseEstimator):  # type: ignore[misc]
@@ -63,11 +69,30 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         """Make sure that a fit that fails half-way leaves nothing to predict with."""
         self.__dict__.pop("facts_", None)
 
+    @classmethod
+    def _with(cls, used: Settings | TranslatorSettings, device: str) -> Self:
+        """Make an estimator whose parameters are those that another was fitted with."""
+        names = [field.name for field in dataclasses.fields(used)]
+        return cls(**{name: getattr(used, name) for name in names}, device=device)
+
+    def _take_over(self, saved: Saved | SavedTranslator) -> Self:
+        """Give the network the weights that were saved, and remember how they were learnt."""
+        self.model_.load_state_dict(dict(saved.weights))
+        self.model_.eval()
+        self.history_, self.facts_ = saved.history, saved.facts
+        return self
+
     def _require_fitted(self) -> None:
         if not self.__sklearn_is_fitted__():
             raise _NotFittedError(
                 f"this {type(self).__name__} is not fitted yet; call fit or load first"
             )
+
+
+def draw_network(build: Callable[[], M], training: TrainingConfig, device: torch.device) -> M:
+    """Make a fresh network, whose weights descend from the seed of the training."""
+    with seeded(derived_seed(training.seed, "weights")):
+        return build().to(device)
 
 
 class _NotFittedError(NotFittedError, SklearnNotFittedError):  # type: ignore[misc]

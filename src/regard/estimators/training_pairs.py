@@ -1,24 +1,46 @@
-"""Pairs of texts to what a translator can be fitted on: ids of both sides, and vocabularies."""
+"""Pairs of texts to what a translator is fitted on, and the judge of how good it is meanwhile.
+
+Fitted on: ids of both sides and vocabularies, with settings that suit so many pairs where nothing
+else was asked for. Judged: by the loss of each token, and by what it writes freely.
+"""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
+from ..config import Plain
 from ..data.fingerprints import fingerprint
-from ..data.pairs import EncodedPairs, Pair
+from ..data.pairs import EncodedPairs, Pair, PairBatch
 from ..data.splits import split_by_group
 from ..errors import DataError
 from ..models.reader import chunks
+from ..models.seq2seq import Seq2Seq
+from ..tasks.bleu import BLEU_COUNTS, bleu_counts, bleu_of_counts
+from ..tasks.generate import GenerationConfig, TokenLoss, generate
 from ..text.units import Units, UnitsConfig, build_units
+from ..training.batches import Batches
+from ..training.devices import device_of
 from ..training.seeds import derived_seed
+from ..training.teams import Team
 from .fitting import FEWEST_TO_SPLIT, Holdout
+from .saved import TranslatorSettings
 
-__all__ = ["PreparedPairs", "prepare_pairs"]
+__all__ = [
+    "FEW_PAIRS",
+    "MOST_WRITTEN",
+    "Fixed",
+    "PairJudge",
+    "PreparedPairs",
+    "prepare_pairs",
+    "suit_pairs",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,3 +125,112 @@ def _encoded(
                 read.append(source.ids)
                 written.append(target.ids)
     return EncodedPairs(read, written), len(pairs) - len(read)
+
+
+MOST_WRITTEN = 2000
+"""How many validation pairs are written about after an epoch, at most; the loss is of all."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairJudge:
+    """Judges by the loss of the true tokens and, if asked, by BLEU of greedy, free writing.
+
+    What is written is compared with the references as the target's pieces spell them.
+    """
+
+    names: ClassVar[tuple[str, ...]] = ("loss", "bleu")
+
+    units: Units  # of the targets
+    generation: GenerationConfig
+    bleu: bool = True
+
+    def __call__(self, model: Seq2Seq, batches: Batches[PairBatch], team: Team) -> dict[str, float]:
+        """Score the model, without dropout, on its share of the batches."""
+        model.eval()
+        device = device_of(model)
+        sums = torch.zeros(2, dtype=torch.float64, device=device)
+        counts, seen = np.zeros(BLEU_COUNTS), 0
+        for batch in team.share_batches(batches).read(0):
+            if not len(batch):
+                continue
+            moved = batch.to(device)
+            with torch.no_grad():
+                cost = TokenLoss()(model, moved)
+            sums += torch.stack([cost.total, cost.weight.to(cost.total)])
+            if self.bleu and seen * team.size < MOST_WRITTEN:
+                counts += self._written(model, moved, batch)
+                seen += len(batch)
+        if not self.bleu:
+            total, weight = team.add_up(sums).tolist()
+            return {"loss": total / weight}
+        everything = torch.cat([sums, torch.from_numpy(counts).to(sums)])
+        total, weight, *shared = team.add_up(everything).tolist()
+        return {"loss": total / weight, "bleu": bleu_of_counts(np.array(shared))}
+
+    def _written(self, model: Seq2Seq, moved: PairBatch, batch: PairBatch) -> NDArray[np.float64]:
+        found = generate(model, moved.source, self.generation)
+        texts = [self.units.decode(candidates[0].ids.tolist()) for candidates in found]
+        references = [self.units.decode(row.tolist()) for row in batch.target.rows()]
+        return bleu_counts(texts, references)
+
+
+Fixed = Collection[str] | Literal["all"]
+"""Settings that stay as they are, such as ``training.epochs``."""
+
+FEW_PAIRS: dict[int, Mapping[str, Plain]] = {
+    2_000: {
+        "network.embedding_size": 64,
+        "network.hidden_size": 128,
+        "network.layers": 1,
+        "units.size": 1000,
+        "training.batch_size": 16,
+        "training.learning_rate": 2e-3,
+        "training.epochs": 40,
+    },
+    6_000: {
+        "network.embedding_size": 64,
+        "network.hidden_size": 128,
+        "network.layers": 1,
+        "units.size": 2000,
+        "training.batch_size": 16,
+        "training.learning_rate": 2e-3,
+    },
+    20_000: {
+        "network.embedding_size": 128,
+        "network.hidden_size": 256,
+        "network.layers": 1,
+        "units.size": 4000,
+        "training.batch_size": 32,
+    },
+}
+"""What suits at most so many pairs; more than the last have the usual settings.
+
+Few pairs need small steps on small batches, or the weights hardly move, and few pieces, or most
+are met too rarely to be learned. ``benchmarks/few_pairs.py`` compares.
+"""
+
+
+def suit_pairs(
+    asked: TranslatorSettings, usual: TranslatorSettings, *, pairs: int, fixed: Fixed = ()
+) -> tuple[TranslatorSettings, dict[str, Plain]]:
+    """Choose the settings that are still the usual ones by the number of pairs; say which.
+
+    A setting that was changed stays, and so does one that is ``fixed``. A network of which anything
+    was changed stays whole: its sizes belong together.
+    """
+    limit = next((most for most in FEW_PAIRS if pairs <= most), None)
+    chosen: dict[str, Plain] = {}
+    if limit is None or fixed == "all":
+        return asked, chosen
+    before, ours = asked.to_dict(), usual.to_dict()
+    own_network = before["network"] != ours["network"]
+    for path, value in FEW_PAIRS[limit].items():
+        part, _, name = path.partition(".")
+        # How many words are enough is another matter than how many parts of words.
+        by_words = path == "units.size" and asked.units.kind != "subwords"
+        applies = not by_words and not (part == "network" and own_network)
+        if applies and path not in fixed and before[part][name] == ours[part][name] != value:
+            chosen[path] = value
+            settings = replace(getattr(asked, part), **{name: value})
+            asked = replace(asked, **{part: settings})
+    return asked, chosen

@@ -35,15 +35,11 @@ from ..training.config import TrainingConfig
 from ..training.devices import choose_device
 from ..training.forcing import ForcedLoss, ForcingConfig
 from ..training.progress import TrainingProgress
-from ..training.seeds import derived_seed, seeded
-from .fitting import FitOptions, Holdout, begin_fit
-from .pace import Pace
-from .pair_judge import PairJudge
-from .pair_settings import Fixed, suit_pairs
+from .fitting import FitOptions, Holdout, Pace, begin_fit
 from .saved import SavedTranslator, TranslatorSettings
-from .text_estimator import TextEstimator
+from .text_estimator import TextEstimator, draw_network
 from .trainer import FitData, Run
-from .training_pairs import PreparedPairs, prepare_pairs
+from .training_pairs import Fixed, PairJudge, PreparedPairs, prepare_pairs, suit_pairs
 from .writer import TextWriter, Wrote, align_pairs
 
 __all__ = ["TRANSLATION_TRAINING", "Translator"]
@@ -323,21 +319,10 @@ class Translator(TextEstimator):
     def load(cls, folder: Path | str, *, device: str = "auto") -> Self:
         """Read a saved folder."""
         saved = SavedTranslator.read(Path(folder))
-        used = saved.settings
-        self = cls(
-            used.network,
-            training=used.training,
-            units=used.units,
-            forcing=used.forcing,
-            generation=used.generation,
-            validation=used.validation,
-            device=device,
-        )
-        self._adopt(saved.source_units, saved.target_units, choose_device(device), used)
-        self.model_.load_state_dict(dict(saved.weights))
-        self.model_.eval()
-        self.history_, self.facts_ = saved.history, saved.facts
-        return self
+        self = cls._with(saved.settings, device)
+        units = (saved.source_units, saved.target_units)
+        self._adopt(*units, choose_device(device), saved.settings)
+        return self._take_over(saved)
 
     def _require_settings(self) -> None:
         require_one_of("monitor", self.training.monitor, PairJudge.names)
@@ -382,9 +367,10 @@ class Translator(TextEstimator):
         self._unfit()
         self.settings_ = settings
         self.source_units_, self.target_units_ = sources, targets
-        with seeded(derived_seed(settings.training.seed, "weights")):
-            model = settings.network.build(source_size=len(sources), target_size=len(targets))
-        self.model_: Seq2Seq = model.to(device)
+        sizes = {"source_size": len(sources), "target_size": len(targets)}
+        self.model_: Seq2Seq = draw_network(
+            lambda: settings.network.build(**sizes), settings.training, device
+        )
         self.writer_ = TextWriter(sources, targets, device)
 
     def _batches(self, pairs: EncodedPairs) -> PlannedBatches[PairBatch]:
