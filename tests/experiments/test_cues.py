@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
+import torch
 
-from regard.experiments.cues import draw_documents
+from regard.experiments.cues import POOLED, PRICES, Penalty, Pooling, draw_documents, overlap
+from regard.ragged import Ragged
 
 
 @pytest.mark.parametrize("markers", [1, 3])
@@ -30,3 +32,38 @@ def test_a_batch_holds_the_chosen_documents():
     assert batch.ids.values.view(2, 4).tolist() == found.ids[[4, 1]].tolist()
     assert batch.labels.tolist() == found.labels[[4, 1]].tolist()
     assert len(found.whole) == 6
+
+
+def test_attention_finds_the_word_that_decides():
+    """001-06: all four train; the weight of the mean is shared out evenly."""
+    config = Pooling(length=16, examples=1500, held_out=200, epochs=10)
+    rows = config.run(0, lambda line: None).rows
+    found = {row.name: row.values for row in rows}
+    assert tuple(found) == POOLED
+    assert found["attention"][0] > 0.9
+    assert abs(found["mean"][2] - 3 / 16) < 0.02
+    assert found["attention"][2] > 2 * found["mean"][2]
+
+
+def test_the_overlap_falls_as_its_price_rises():
+    """001-10: the mean of A A^T off its diagonal."""
+    found = Penalty(length=14, examples=1500).run(0, lambda line: None)
+    overlaps = [row.values[0] for row in found.rows]
+    assert len(overlaps) == len(PRICES)
+    assert overlaps == sorted(overlaps, reverse=True)
+    assert overlaps[-1] < 0.5 * overlaps[0]
+
+
+def test_overlap_is_the_mean_off_the_diagonal():
+    rows = [torch.softmax(torch.randn(length, 3), 0) for length in (4, 2)]
+    expected = 0.0
+    for row in rows:
+        product = row.T @ row
+        expected += product[~torch.eye(3, dtype=torch.bool)].mean().item() / 2
+    assert overlap(Ragged.from_rows(rows)) == pytest.approx(expected, rel=1e-5)
+
+
+def test_hops_that_look_elsewhere_do_not_overlap():
+    apart = Ragged.from_rows([torch.eye(2)])
+    alike = Ragged.from_rows([torch.tensor([[1.0, 1.0], [0.0, 0.0]])])
+    assert (overlap(apart), overlap(alike)) == (0.0, 1.0)

@@ -1,21 +1,17 @@
 """Small experiments that show why attention is needed: ``regard experiment list``.
 
-Each is a file: settings, what it does with a seed, and the numbers and the chart that come out.
+Each is settings that run themselves with a seed; numbers and a chart come out. Those that ask
+about the same data are in one file.
 """
 
 from __future__ import annotations
 
 from .addition import Addition
-from .depth import Depth
+from .cues import Penalty, Pooling
 from .gradients import Gradients
-from .length import Length
-from .order import Order
-from .penalty import Penalty
 from .planted import Planted
-from .pooling import Pooling
 from .running import ExperimentConfig, run_experiment
-from .scores import Scores
-from .symbols import Symbols
+from .sequences import Depth, Length, Order, Scores, Symbols
 from .transliteration import Transliteration
 from .vectors import Vectors
 

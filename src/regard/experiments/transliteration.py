@@ -24,11 +24,11 @@ from ..text.units import RESERVED
 from ..training.seeds import derived_seed
 from .romanization import FINALS, INITIALS, VOWELS, romanized, syllable
 from .running import Tell, training_of, under
+from .sequences import DECODERS
 from .teaching import Lesson, build, study, written
 
 __all__ = ["Transliteration", "Words", "draw_words"]
 
-_WAYS: dict[str, DecoderName] = {"with attention": "luong", "without": "sutskever"}
 _KOREAN = [
     *(syllable(place, 0, 0) for place in range(len(INITIALS))),
     *(syllable(0, place, 0) for place in range(len(VOWELS))),
@@ -76,7 +76,7 @@ class Transliteration:
         """Teach both networks words of all lengths, then ask length by length."""
         words = draw_words(self, seed)
         rows, curves = [], []
-        for way, decoder in _WAYS.items():
+        for way, decoder in DECODERS.items():
             answers = self._answers(decoder, words, seed, under(way, tell))
             marks = {length: _marked(words.asked, answers, length) for length in self._lengths}
             rows.append(Row(way, _marked(words.asked, answers)))
