@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pyarrow.parquet
 
-from regard.cli.settings import translator_from
+from regard.cli.training import translator_from
 from regard.data.pairs import Pair
 from regard.estimators.fitting import FitOptions
 from regard.training.loop import Step

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pyarrow.parquet
 
-from regard.cli.settings import translator_from
+from regard.cli.training import translator_from
 from regard.data.pairs import Pair
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "ko_en" / "tatoeba.parquet"

@@ -20,7 +20,7 @@ from pathlib import Path
 import pyarrow.parquet
 import torch
 
-from regard.cli.settings import translator_from
+from regard.cli.training import translator_from
 from regard.data.pairs import Pair
 from regard.estimators.fitting import FitOptions
 from regard.estimators.translator import Translator

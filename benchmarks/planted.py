@@ -22,7 +22,7 @@ from pathlib import Path
 import pyarrow.parquet
 
 from regard import tokenize
-from regard.cli.settings import classifier_from
+from regard.cli.training import classifier_from
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "imdb" / "train.parquet"
 

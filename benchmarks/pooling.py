@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pyarrow.parquet
 
-from regard.cli.settings import classifier_from
+from regard.cli.training import classifier_from
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "imdb" / "train.parquet"
 POOLINGS = ("mean", "attention")

@@ -10,8 +10,8 @@ import pytest
 import regard
 from regard.cli.help import NAMES
 from regard.cli.output import DRAWINGS, REPORTS
-from regard.cli.settings import CLASSIFIER_PARTS, TRANSLATOR_PARTS
 from regard.cli.tasks import TASKS
+from regard.cli.training import CLASSIFIER_PARTS, TRANSLATOR_PARTS
 from regard.data.formats.table import written_suffixes
 from regard.experiments import EXPERIMENTS
 from regard.explain.methods import METHODS

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from regard import Translator
-from regard.cli.settings import translator_from
+from regard.cli.training import translator_from
 from regard.data.pairs import pair_texts
 from regard.estimators.fitting import FitOptions
 from regard.estimators.training_pairs import FEW_PAIRS, suit_pairs

@@ -24,8 +24,7 @@ from .options import (
     ReportFile,
     TextColumn,
 )
-from .output import Delivery, Remarks
-from .progress import counted, say
+from .output import Delivery, Remarks, counted, say
 from .tasks import find_task
 from .tasks.task import TextsToAudit
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .options import Device, Quiet
-from .output import require_outside_models, show, write_report
-from .progress import counted, say
+from .output import counted, require_outside_models, say, show, write_report
 
 if TYPE_CHECKING:
     from ..text.document import Document
@@ -37,7 +36,7 @@ def demo(
     from ..training.progress import TrainingProgress
     from ..views.evaluation.page import render
     from ..views.evaluation.terminal import summary
-    from .settings import classifier_from
+    from .training import classifier_from
 
     require_outside_models(out)
     began = time.perf_counter()

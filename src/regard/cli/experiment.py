@@ -14,8 +14,7 @@ from ..config import require, require_one_of
 from ..errors import ConfigError
 from ..files import write_file
 from .options import Quiet
-from .output import require_outside_models, show
-from .progress import say
+from .output import require_outside_models, say, show
 
 if TYPE_CHECKING:
     from ..experiments.running import ExperimentConfig, Tell

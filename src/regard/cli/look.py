@@ -22,8 +22,7 @@ from .options import (
     Quiet,
     TextColumn,
 )
-from .output import Delivery, Remarks
-from .progress import counted
+from .output import Delivery, Remarks, counted
 from .tasks import find_task
 
 __all__ = ["look"]

@@ -1,11 +1,14 @@
-"""What a command found: printed, and written to a file that replaces nothing it must not."""
+"""What a command says: how far it has come, and what it found, printed or written to a file.
+
+A file replaces nothing that it must not.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
@@ -21,6 +24,7 @@ __all__ = [
     "Delivery",
     "Drawn",
     "Remarks",
+    "counted",
     "require_output",
     "require_outside_models",
     "say",
@@ -38,6 +42,18 @@ def say(message: str = "", *, quiet: bool = False) -> None:
     """Print a line for a person: on standard error, so that standard output stays data."""
     if not quiet:
         print(_line(message), file=sys.stderr, flush=True)
+
+
+def counted(items: Iterable[T], what: str, *, quiet: bool = False) -> Iterator[T]:
+    """Pass the items on, showing how many there were, and how many are left where that is known."""
+    if quiet:
+        yield from items
+        return
+    from ..training.progress import Progress
+    from ..training.progress import counted as watched
+
+    with Progress() as progress:
+        yield from watched(items, what, (progress,))
 
 
 class Remarks:
@@ -206,3 +222,6 @@ def _require_format(path: Path, formats: Sequence[str]) -> str:
     if suffix not in formats:
         raise ConfigError(f"{path} cannot be written; its name must end in {' or '.join(formats)}")
     return suffix
+
+
+T = TypeVar("T")

@@ -1,38 +1,123 @@
-"""What the trainings of both tasks share: a place to work, what to hold out, who watches."""
+"""``regard train`` whatever the task: settings, a place to work, what to hold out, who watches."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import ConfigError, DataError, ModelError
+from ..config import require_one_of, with_text_values
+from ..errors import ConfigError, DataError, ModelError, suggestion
 from .inputs import near_file, open_documents
-from .progress import say
+from .output import say
 
 if TYPE_CHECKING:
     import torch
 
     from ..data.columns import Columns
     from ..data.readers import Reader
+    from ..estimators.fitting import FitOptions
     from ..estimators.trainer import Run
+    from ..records.check import DataCheck, PairCheck
     from ..records.history import History
     from ..training.observers import Observer
     from ..training.teams import Team
+    from .tasks.task import TrainingToDo
+if TYPE_CHECKING:
+    from ..estimators.classifier import DocumentClassifier
+    from ..estimators.translator import Translator
+    from ..models.seq2seq import Seq2SeqConfig
 
 __all__ = [
+    "CLASSIFIER_PARTS",
+    "TRANSLATOR_PARTS",
     "Place",
+    "TrainingJob",
+    "classifier_from",
     "end_of_training",
     "held_out",
     "require_out",
     "running",
     "saying_when_nothing_is_learnt",
+    "split_changes",
+    "translator_from",
+    "translator_networks",
     "watching",
     "work_folder",
 ]
+
+
+CLASSIFIER_PARTS = ("network", "training", "text")
+TRANSLATOR_PARTS = ("network", "training", "units", "forcing", "generation")
+
+
+def classifier_from(model: str, changes: Sequence[str], *, device: str) -> DocumentClassifier:
+    """Make a classifier of the named network, with its default settings changed as asked."""
+    from ..estimators.classifier import DocumentClassifier
+    from ..models import MODELS
+    from ..text.tokenize import TextConfig
+    from ..training.config import TrainingConfig
+
+    require_one_of("--model", model, MODELS)
+    by_part = split_changes(changes)
+    return DocumentClassifier(
+        with_text_values(MODELS[model](), by_part["network"]),
+        training=with_text_values(TrainingConfig(), by_part["training"]),
+        text=with_text_values(TextConfig(), by_part["text"]),
+        device=device,
+    )
+
+
+def translator_from(changes: Sequence[str], *, device: str, model: str = "seq2seq") -> Translator:
+    """Make a translator, with its default settings, or a preset's, changed as asked.
+
+    What was asked for is not chosen by the number of pairs.
+    """
+    from ..estimators.translator import Translator
+
+    usual, known = Translator(), translator_networks()
+    require_one_of("--model", model, known)
+    by_part = split_changes(changes, TRANSLATOR_PARTS)
+    fixed = {f"{part}.{name}" for part, names in by_part.items() for name in names}
+    return Translator(
+        with_text_values(known[model], by_part["network"]),
+        training=with_text_values(usual.training, by_part["training"]),
+        units=with_text_values(usual.units, by_part["units"]),
+        forcing=with_text_values(usual.forcing, by_part["forcing"]),
+        generation=with_text_values(usual.generation, by_part["generation"]),
+        fixed=tuple(sorted(fixed)),
+        device=device,
+    )
+
+
+def translator_networks() -> dict[str, Seq2SeqConfig]:
+    """Return the networks that a translator can be made of: the usual one, and the presets."""
+    from ..estimators.translator import Translator
+    from ..models.seq2seq import PRESETS
+
+    usual = Translator().network
+    return {usual.name: usual, **PRESETS}
+
+
+def split_changes(
+    changes: Sequence[str], parts: Sequence[str] = CLASSIFIER_PARTS
+) -> dict[str, dict[str, str]]:
+    """Sort ``part.name=value`` by part; a later change of the same setting wins."""
+    by_part: dict[str, dict[str, str]] = {part: {} for part in parts}
+    for change in changes:
+        path, equals, value = change.partition("=")
+        part, dot, name = path.strip().partition(".")
+        if not (equals and dot):
+            raise ConfigError(
+                f"--set takes part.name=value, such as network.hidden_size=100, got {change!r}"
+            )
+        if part not in by_part:
+            raise ConfigError(f"--set knows no part {part!r}; {suggestion(part, parts)}")
+        by_part[part][name] = value.strip()
+    return by_part
 
 
 def require_out(out: Path, *, resume: bool, overwrite: bool) -> None:
@@ -179,6 +264,87 @@ def watching(team: Team, *, logs: Path | None, quiet: bool) -> Iterator[tuple[Ob
         if logs is not None and team.rank == 0:
             observers.append(stack.enter_context(TensorBoardLog(logs)))
         yield tuple(observers)
+
+
+@dataclass
+class TrainingJob:
+    """One training from the shell: what is printed, kept and written around a fit.
+
+    A task says how its estimator is fitted, what is done before it is saved, and how it went.
+    """
+
+    estimator: DocumentClassifier | Translator
+    reader: Reader
+    held_out: Reader | None
+    asked: TrainingToDo
+
+    def __post_init__(self) -> None:
+        self.quiet = self.asked.quiet
+
+    def fit(self, options: FitOptions) -> None:
+        """Fit the estimator on what is read, its observers told how much was."""
+        raise NotImplementedError
+
+    def finish(self, run: Run) -> None:
+        """Do what is left to do with a fitted estimator before it is saved."""
+
+    def describe(self) -> Sequence[str]:
+        """Say how it went, and what can be done next."""
+        raise NotImplementedError
+
+    def describe_check(self, check: DataCheck | PairCheck) -> Sequence[str]:
+        """Say what was found in the data, before the training starts."""
+        return check.describe()
+
+    def go(self, fraction: float) -> None:
+        """Fit, save and say so; with several processes the first alone speaks.
+
+        ``fraction`` is the share of the data to hold out where no file says what to validate on.
+        """
+        from ..scale.distributed import own_device
+        from ..training.devices import choose_device
+
+        asked = self.asked
+        device = own_device(choose_device(self.estimator.device))
+        self.estimator.set_params(device=str(device), validation=fraction)
+        with running(
+            asked.out,
+            device,
+            resume=asked.resume,
+            overwrite=asked.overwrite,
+            logs=asked.logs,
+            quiet=asked.quiet,
+        ) as place:
+            self.quiet = place.quiet
+            with saying_when_nothing_is_learnt(quiet=self.quiet):
+                self.fit(self._options(place))
+            if place.run.team.rank != 0:
+                return
+            self.finish(place.run)
+            self.estimator.save(asked.out)
+        stopped = place.run.interrupts.heeded
+        ends = end_of_training(
+            self.estimator.history_, [self.reader, self.held_out], stopped=stopped
+        )
+        self._say([*ends, *self.describe()])
+
+    def _options(self, place: Place) -> FitOptions:
+        from ..estimators.fitting import FitOptions
+
+        return FitOptions(
+            columns=self.reader.columns,
+            readers=(self.reader,) if self.held_out is None else (self.reader, self.held_out),
+            work=place.work,
+            resume=self.asked.resume,
+            observers=place.run.observers,
+            team=place.run.team,
+            interrupts=place.run.interrupts,
+            on_check=lambda check: self._say(self.describe_check(check)),
+        )
+
+    def _say(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            say(line, quiet=self.quiet)
 
 
 @contextmanager

@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from ...data.formats.lines import STANDARD_INPUT
 from ...errors import ConfigError, DataError
 from ..inputs import document_columns, existing, open_documents
-from ..output import Delivery, Drawn, Remarks, say
-from ..progress import counted
-from ..settings import CLASSIFIER_PARTS, classifier_from
+from ..output import Delivery, Drawn, Remarks, counted, say
 from ..training import (
-    end_of_training,
+    CLASSIFIER_PARTS,
+    TrainingJob,
+    classifier_from,
     held_out,
-    running,
-    saying_when_nothing_is_learnt,
 )
 from .task import DocumentsToLabel, ModelToEvaluate, Task, TextsToShow, TrainingToDo, describe_saved
 
@@ -30,6 +28,7 @@ if TYPE_CHECKING:
     from ...data.readers import Reader
     from ...data.writers import Cell, Cells
     from ...estimators.classifier import DocumentClassifier
+    from ...estimators.fitting import FitOptions
     from ...estimators.trainer import Run
     from ...records.check import DataCheck, PairCheck
     from ...records.explanation import Explanation, Piece
@@ -86,85 +85,50 @@ def _tested_on(test: str | None, validation: str, columns: Columns) -> Reader | 
     return open_documents(test, replace(columns, label=None, group=None, time=None), "stop")
 
 
-class ClassificationJob:
-    """One training of a classifier from the shell."""
+@dataclass
+class ClassificationJob(TrainingJob):
+    """One training of a classifier: with a baseline to compare with, and a method to explain by."""
 
-    def __init__(
-        self,
-        classifier: DocumentClassifier,
-        files: TrainingFiles,
-        *,
-        out: Path,
-        baseline: bool,
-        quiet: bool,
-    ) -> None:
-        self.classifier, self.out, self.baseline, self.quiet = classifier, out, baseline, quiet
-        self.reader, self.held_out, self.test, fraction = files
-        self.classifier.set_params(validation=fraction)
+    estimator: DocumentClassifier
+    test: Reader | None
+    baseline: bool
 
-    def go(self, *, vectors: Path | None, resume: bool, overwrite: bool, logs: Path | None) -> None:
-        """Fit, compare, save and say so; with several processes the first alone speaks."""
-        from ...scale.distributed import own_device
-        from ...training.devices import choose_device
-
-        device = own_device(choose_device(self.classifier.device))
-        self.classifier.set_params(device=str(device))
-        with running(
-            self.out, device, resume=resume, overwrite=overwrite, logs=logs, quiet=self.quiet
-        ) as place:
-            run, self.quiet = place.run, place.quiet
-            self._fit(run, place.work, vectors=vectors, resume=resume)
-            if run.team.rank != 0:
-                return
-            if self.baseline and not run.interrupts.heeded:
-                self._fit_baseline(run)
-            self.classifier.save(self.out)
-        self._report(stopped=run.interrupts.heeded)
-
-    def _fit(self, run: Run, work: Path, *, vectors: Path | None, resume: bool) -> None:
-        from ...estimators.fitting import FitOptions
+    def fit(self, options: FitOptions) -> None:
+        """Fit the classifier, and choose how it explains."""
         from ...training.progress import counted as watched
 
-        columns = self.reader.columns
-        options = FitOptions(
+        columns, first = self.reader.columns, options.team.rank == 0
+        options = replace(
+            options,
             split="group" if columns.group else "time" if columns.time else "random",
-            columns=columns,
-            readers=(self.reader,) if self.held_out is None else (self.reader, self.held_out),
             test=self.test,
-            vectors=vectors,
-            work=work,
-            resume=resume,
+            vectors=self.asked.vectors,
             choose_method=True,
             baseline=self.baseline,
-            observers=run.observers,
-            team=run.team,
-            interrupts=run.interrupts,
-            on_check=self._show_check,
             # What comes after the training may take long, and may be ended in many ways.
-            on_fitted=partial(self.classifier.save, self.out) if run.team.rank == 0 else None,
+            on_fitted=partial(self.estimator.save, self.asked.out) if first else None,
         )
-        documents = watched(self.reader, "reading", run.observers)
-        with saying_when_nothing_is_learnt(quiet=self.quiet):
-            self.classifier.fit_documents(documents, self.held_out, options=options)
+        documents = watched(self.reader, "reading", options.observers)
+        self.estimator.fit_documents(documents, self.held_out, options=options)
 
-    def _fit_baseline(self, run: Run) -> None:
+    def finish(self, run: Run) -> None:
+        """Fit the baseline, unless something was ended by hand."""
+        if not self.baseline or run.interrupts.heeded:
+            return
         say("fitting a linear model over TF-IDF to compare with", quiet=self.quiet)
         with suppress(KeyboardInterrupt):
             run.reach("fitting TF-IDF + logistic regression")
             with run.interrupts.released():
-                self.classifier.fit_baseline(self.reader)
+                self.estimator.fit_baseline(self.reader)
 
-    def _show_check(self, check: DataCheck | PairCheck) -> None:
-        vectors = self.classifier.vector_coverage_
-        for line in [*check.describe(), *(vectors.describe() if vectors else ())]:
-            say(line, quiet=self.quiet)
+    def describe_check(self, check: DataCheck | PairCheck) -> Sequence[str]:
+        """Say what was found in the data, and how many words have vectors."""
+        vectors = self.estimator.vector_coverage_
+        return [*check.describe(), *(vectors.describe() if vectors else ())]
 
-    def _report(self, *, stopped: bool) -> None:
-        readers = [self.reader, self.held_out]
-        for line in end_of_training(self.classifier.history_, readers, stopped=stopped):
-            say(line, quiet=self.quiet)
-        for line in _summary(self.classifier, self.out):
-            say(line, quiet=self.quiet)
+    def describe(self) -> Sequence[str]:
+        """Say how good it is, and what can be done next."""
+        return _summary(self.estimator, self.asked.out)
 
 
 def _summary(classifier: DocumentClassifier, out: Path) -> Sequence[str]:
@@ -226,8 +190,10 @@ def _train(asked: TrainingToDo) -> None:
     if baseline and files.training.once:
         say("a pipe is read once, so no baseline is fitted to compare with", quiet=asked.quiet)
         baseline = False
-    job = ClassificationJob(classifier, files, out=asked.out, baseline=baseline, quiet=asked.quiet)
-    job.go(vectors=asked.vectors, resume=asked.resume, overwrite=asked.overwrite, logs=asked.logs)
+    job = ClassificationJob(
+        classifier, files.training, files.validation, asked, files.test, baseline
+    )
+    job.go(files.fraction)
 
 
 def _evaluate(asked: ModelToEvaluate) -> None:

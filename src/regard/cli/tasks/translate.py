@@ -13,14 +13,13 @@ from ...errors import DataError
 from ...files import replacing, standard_output
 from ...views.drawing.terminal import printable
 from ..inputs import LONGEST_NAME, existing, near_file, open_documents, pair_columns, source_columns
-from ..output import Delivery, Drawn, Remarks, say
-from ..progress import counted
-from ..settings import TRANSLATOR_PARTS, translator_from, translator_networks
+from ..output import Delivery, Drawn, Remarks, counted, say
 from ..training import (
-    end_of_training,
+    TRANSLATOR_PARTS,
+    TrainingJob,
     held_out,
-    running,
-    saying_when_nothing_is_learnt,
+    translator_from,
+    translator_networks,
 )
 from .task import (
     ModelToEvaluate,
@@ -37,10 +36,9 @@ if TYPE_CHECKING:
     from ...data.pairs import Pair
     from ...data.readers import Reader
     from ...data.writers import Cells
-    from ...estimators.trainer import Run
+    from ...estimators.fitting import FitOptions
     from ...estimators.translator import Translator
     from ...records.alignment import Alignment
-    from ...records.check import DataCheck, PairCheck
     from ...records.links import AlignmentScores, GoldLinks
     from ...records.translation import Candidate
     from ...tasks.generate import GenerationConfig, Method
@@ -54,74 +52,23 @@ SCORES = (".json",)
 
 
 @dataclass
-class TranslationJob:
-    """One training of a translator from the shell: what is printed, kept and written around it."""
+class TranslationJob(TrainingJob):
+    """One training of a translator."""
 
-    reader: Reader
-    out: Path
-    validation: str
-    on_bad_row: str
-    quiet: bool
+    estimator: Translator
 
-    def go(
-        self,
-        model: str,
-        changes: Sequence[str],
-        *,
-        device: str,
-        resume: bool,
-        overwrite: bool,
-        logs: Path | None,
-    ) -> None:
-        """Fit, save and say so; with several processes the first alone speaks."""
-        from ...scale.distributed import own_device
-        from ...training.devices import choose_device
-
-        fraction, judged = held_out(self.validation, self.reader.columns, self.on_bad_row)
-        translator = translator_from(changes, device=device, model=model)
-        own = own_device(choose_device(device))
-        translator.set_params(device=str(own), validation=fraction)
-        with running(
-            self.out, own, resume=resume, overwrite=overwrite, logs=logs, quiet=self.quiet
-        ) as place:
-            self.quiet = place.quiet
-            self._fit(translator, judged, place.run, place.work, resume=resume)
-            if place.run.team.rank != 0:
-                return
-            translator.save(self.out)
-        self._report(translator, [self.reader, *([judged] if judged else [])])
-
-    def _fit(
-        self, translator: Translator, judged: Reader | None, run: Run, work: Path, *, resume: bool
-    ) -> None:
+    def fit(self, options: FitOptions) -> None:
+        """Fit the translator on pairs."""
         from ...data.pairs import read_pairs
-        from ...estimators.fitting import FitOptions
         from ...training.progress import counted as watched
 
-        options = FitOptions(
-            columns=self.reader.columns,
-            readers=(self.reader,) if judged is None else (self.reader, judged),
-            work=work,
-            resume=resume,
-            observers=run.observers,
-            team=run.team,
-            interrupts=run.interrupts,
-            on_check=self._show_check,
-        )
-        pairs = watched(read_pairs(self.reader), "reading", run.observers)
-        validation = None if judged is None else read_pairs(judged)
-        with saying_when_nothing_is_learnt(quiet=self.quiet):
-            translator.fit_pairs(pairs, validation, options=options)
+        pairs = watched(read_pairs(self.reader), "reading", options.observers)
+        validation = None if self.held_out is None else read_pairs(self.held_out)
+        self.estimator.fit_pairs(pairs, validation, options=options)
 
-    def _show_check(self, check: PairCheck | DataCheck) -> None:
-        for line in check.describe():
-            say(line, quiet=self.quiet)
-
-    def _report(self, translator: Translator, readers: Sequence[Reader]) -> None:
-        for line in end_of_training(translator.history_, readers):
-            say(line, quiet=self.quiet)
-        for line in _summary(translator, self.out):
-            say(line, quiet=self.quiet)
+    def describe(self) -> Sequence[str]:
+        """Say how good it is, and what can be done next."""
+        return _summary(self.estimator, self.asked.out)
 
 
 def _summary(translator: Translator, out: Path) -> list[str]:
@@ -162,15 +109,10 @@ def _train(asked: TrainingToDo) -> None:
         carry=False,
     )
     reader = open_documents(asked.data, columns, asked.on_bad_row)
-    job = TranslationJob(reader, asked.out, asked.validation, asked.on_bad_row, asked.quiet)
-    job.go(
-        asked.network or "seq2seq",
-        asked.changes,
-        device=asked.device,
-        resume=asked.resume,
-        overwrite=asked.overwrite,
-        logs=asked.logs,
-    )
+    fraction, judged = held_out(asked.validation, columns, asked.on_bad_row)
+    network = asked.network or "seq2seq"
+    translator = translator_from(asked.changes, device=asked.device, model=network)
+    TranslationJob(translator, reader, judged, asked).go(fraction)
 
 
 def _evaluate(asked: ModelToEvaluate) -> None:

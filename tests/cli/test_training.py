@@ -2,7 +2,7 @@
 
 import pytest
 
-from regard.cli.settings import classifier_from, split_changes
+from regard.cli.training import classifier_from, split_changes
 from regard.errors import ConfigError
 
 
