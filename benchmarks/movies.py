@@ -25,9 +25,8 @@ from pathlib import Path
 import torch
 
 from regard import DocumentClassifier, HANConfig, TrainingConfig
-from regard.audit.evidence import evidence_of
-from regard.audit.plausibility import plausibility
-from regard.audit.run import AuditOptions, audit, sampled
+from regard.audit.plausibility import measure_plausibility, read_evidence
+from regard.audit.run import AuditOptions, audit, sample
 from regard.data.readers import read_documents
 from regard.estimators.fitting import FitOptions
 from regard.experiments.skipgram import SkipGramConfig, learn_vectors
@@ -70,10 +69,10 @@ def audited(seed: int, options: argparse.Namespace) -> Audit:
         list(read_documents(DATA / f"movies_{name}.parquet")) for name in ("train", "val")
     )
     classifier = trained(training, held_out, seed)
-    classifier.choose_method([document.text for document in sampled(held_out, CHOOSING, seed)])
+    classifier.choose_method([document.text for document in sample(held_out, CHOOSING, seed)])
     if options.save is not None:
         classifier.save(options.save / f"seed-{seed}")
-    documents = sampled(read_documents(DATA / f"movies_{options.split}.parquet"), options.limit)
+    documents = sample(read_documents(DATA / f"movies_{options.split}.parquet"), options.limit)
     truth = [document.label for document in documents]
     accuracy = classifier.score([document.text for document in documents], truth)
     found = audit(classifier, documents, AuditOptions(evidence="evidence", needle=False))
@@ -113,7 +112,9 @@ def untrained_auprc(
     fresh.model_.embedding.load_state_dict(classifier.model_.embedding.state_dict())
     explained = fresh.explain([document.text for document in documents], method=method)
     found = [
-        plausibility(explanation, evidence_of(document, "evidence"), share=0.3).get("auprc")
+        measure_plausibility(explanation, read_evidence(document, "evidence"), share=0.3).get(
+            "auprc"
+        )
         for explanation, document in zip(explained, documents, strict=True)
     ]
     return statistics.mean(one.value for one in found if one is not None)

@@ -17,8 +17,8 @@ import numpy as np
 import torch
 
 from regard import DocumentClassifier
-from regard.audit.agreement import agreement, gradient_sizes, movements
-from regard.audit.run import sampled
+from regard.audit.faithfulness import gradient_sizes, measure_agreement, movements
+from regard.audit.run import sample
 from regard.data.columns import Columns
 from regard.data.readers import read_documents
 from regard.explain import attention
@@ -42,7 +42,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=None)
     options = parser.parse_args()
     torch.set_num_threads(1)
-    documents = sampled(read_documents(options.data, Columns()), options.limit, options.seed)
+    documents = sample(read_documents(options.data, Columns()), options.limit, options.seed)
     found = {}
     for given in options.models:
         name, _, folder = given.partition("=")
@@ -73,9 +73,9 @@ def taus(classifier: DocumentClassifier, texts: list[str]) -> dict[str, float]:
         moved = movements(pieces.drops, multilabel=answers.multilabel, number=number)
         weights = np.array(words.amounts)
         both = (
-            agreement(weights, slopes),
-            agreement(weights[pieces.places], moved),
-            agreement(slopes[pieces.places], moved),
+            measure_agreement(weights, slopes),
+            measure_agreement(weights[pieces.places], moved),
+            measure_agreement(slopes[pieces.places], moved),
         )
         for pair, one in zip(PAIRS, both, strict=True):
             if one is not None:

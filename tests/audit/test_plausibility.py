@@ -10,16 +10,20 @@ from regard.audit.plausibility import (
     WIDTH,
     average_precision,
     iou_f1,
-    marked,
-    on_tokens,
+    mark_tokens,
+    measure_marked_share,
+    measure_plausibility,
     phrase_scores,
-    plausibility,
-    spread,
+    read_evidence,
+    score_tokens,
+    spread_scores,
     token_f1,
     token_spans,
 )
+from regard.errors import DataError
 from regard.records.explanation import Decision, Explanation
 from regard.records.weights import Weights, summed_by
+from regard.text.document import Document
 
 TEXT = "one two, three.\nfour  five six"
 
@@ -62,16 +66,23 @@ def test_a_span_is_right_if_it_overlaps_by_half():
 def test_tokens_are_marked_where_they_share_a_character():
     tokens = token_spans(TEXT)
     assert [TEXT[start:end] for start, end in tokens] == TEXT.split()
-    assert marked(tokens, [(5, 6), (15, 17)]).tolist() == [False, True, False, True, False, False]
-    assert not marked(tokens, [(3, 4)]).any(), "white space alone"
-    assert not marked(token_spans(""), [(0, 0)]).any()
+    assert mark_tokens(tokens, [(5, 6), (15, 17)]).tolist() == [
+        False,
+        True,
+        False,
+        True,
+        False,
+        False,
+    ]
+    assert not mark_tokens(tokens, [(3, 4)]).any(), "white space alone"
+    assert not mark_tokens(token_spans(""), [(0, 0)]).any()
 
 
 def test_a_token_has_the_largest_score_of_its_words():
     tokens = token_spans(TEXT)
     pieces = [(0, 3), (4, 7), (7, 8), (9, 14), (14, 15), (16, 20)]
     scores = np.array([0.5, -1.0, -3.0, 0.25, 2.0, 0.0])
-    assert on_tokens(tokens, pieces, scores).tolist() == [0.5, -1.0, 2.0, 0.0, -3.0, -3.0]
+    assert score_tokens(tokens, pieces, scores).tolist() == [0.5, -1.0, 2.0, 0.0, -3.0, -3.0]
 
 
 def test_phrases_are_a_bell_along_the_sentence_and_its_mean():
@@ -87,8 +98,8 @@ def test_phrases_are_a_bell_along_the_sentence_and_its_mean():
             positive[other] * math.exp(-0.5 * ((place - other) / WIDTH) ** 2) for other in own
         )
         expected.append(bell / total + sum(positive.values()) / len(own))
-    assert spread(scores, homes) == pytest.approx(expected)
-    assert len(spread(np.zeros(0), np.zeros(0, dtype=int))) == 0
+    assert spread_scores(scores, homes) == pytest.approx(expected)
+    assert len(spread_scores(np.zeros(0), np.zeros(0, dtype=int))) == 0
 
 
 def explained(scores):
@@ -99,14 +110,62 @@ def explained(scores):
 
 
 def test_pointing_where_people_point_is_plausible():
-    right = plausibility(explained([0, 0, 0, 1, 2, 1.0]), [(16, 30)], share=0.5)
+    right = measure_plausibility(explained([0, 0, 0, 1, 2, 1.0]), [(16, 30)], share=0.5)
     assert right["auprc"].value == 1.0 and right["auprc_word"].value == 1.0
     assert right["token_f1"].value == 1.0 and right["iou_f1"].value == 1.0
-    wrong = plausibility(explained([1, 2, 1, 0, 0, 0.0]), [(16, 30)], share=0.5)
+    wrong = measure_plausibility(explained([1, 2, 1, 0, 0, 0.0]), [(16, 30)], share=0.5)
     assert wrong["token_f1"].value == 0.0
     assert wrong["auprc"].value < right["auprc"].baseline < 1.0
     assert len(phrase_scores(explained([1, 2, 1, 0, 0, 0.0]).decisions[0])) == 6
 
 
 def test_a_text_in_which_nothing_is_marked_says_nothing():
-    assert plausibility(explained([1.0] * 6), [], share=0.5) == {}
+    assert measure_plausibility(explained([1.0] * 6), [], share=0.5) == {}
+
+
+def document(cell, text="one two three four"):
+    return Document(text, "a", {"evidence": cell})
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        [{"start_char": 0, "end_char": 3}, {"start_char": 4, "end_char": 7, "start_token": 1}],
+        [[0, 3], [4, 7]],
+        '[{"start_char": 0, "end_char": 3}, [4, 7]]',
+    ],
+)
+def test_spans_come_as_mappings_pairs_or_json(cell):
+    assert read_evidence(document(cell), "evidence") == ((0, 3), (4, 7))
+
+
+@pytest.mark.parametrize("cell", [None, "", [], "[]"])
+def test_an_empty_cell_marks_nothing(cell):
+    assert read_evidence(document(cell), "evidence") == ()
+
+
+@pytest.mark.parametrize(
+    "cell,message",
+    [
+        ("one", "no JSON list"),
+        (5, "must hold a list"),
+        ([5], "must hold a list"),
+        ([{"start_char": 1}], "must hold a list"),
+        ([[3, 99]], "marks 3:99 in a text of 18 characters"),
+        ([[3, 1]], "marks 3:1"),
+    ],
+)
+def test_what_is_no_span_is_told(cell, message):
+    with pytest.raises(DataError, match=message):
+        read_evidence(document(cell), "evidence")
+
+
+def test_a_missing_column_is_told_with_those_there_are():
+    with pytest.raises(DataError, match="no column 'marks' of evidence; there are evidence"):
+        read_evidence(document(None), "marks")
+
+
+def test_the_share_is_the_mean_over_documents():
+    some = [document([[0, 3]]), document(None), document(None, "")]
+    assert measure_marked_share(some, "evidence") == pytest.approx(1 / 8)
+    assert measure_marked_share([], "evidence") == 0.0

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score
 
-from regard.audit.plausibility import marked, on_tokens, phrase_scores, token_spans
-from regard.audit.run import AuditOptions, Companions, audit, sampled
+from regard.audit.plausibility import mark_tokens, phrase_scores, score_tokens, token_spans
+from regard.audit.run import AuditOptions, Companions, audit, sample
 from regard.errors import ConfigError, DataError
 from regard.records.audit import Audit
 from regard.text.document import Document
@@ -72,9 +72,9 @@ def test_auprc_is_the_mean_average_precision_over_documents(whole, fitted):
     for document in documents(16):
         found = fitted.explain(document.text, method="erasure")
         tokens = token_spans(document.text)
-        truth = marked(tokens, document.fields["evidence"])
+        truth = mark_tokens(tokens, document.fields["evidence"])
         decision = found.decisions[0]
-        scores = on_tokens(tokens, decision.level("word").pieces, phrase_scores(decision))
+        scores = score_tokens(tokens, decision.level("word").pieces, phrase_scores(decision))
         expected.append(average_precision_score(truth, scores))
     metric = whole.ranking("erasure").metric("auprc")
     assert metric.value == pytest.approx(np.mean(expected), abs=1e-6)
@@ -125,10 +125,10 @@ def test_documents_without_words_do_no_harm(fitted):
 
 def test_a_sample_is_drawn_by_the_seed_and_keeps_the_order():
     stream = [Document(str(place)) for place in range(100)]
-    one = [int(document.text) for document in sampled(iter(stream), 10, seed=1)]
+    one = [int(document.text) for document in sample(iter(stream), 10, seed=1)]
     assert one == sorted(one) and len(set(one)) == 10 and max(one) > 20
-    assert one == [int(document.text) for document in sampled(stream, 10, seed=1)]
-    assert [document.text for document in sampled(stream[:3], 10)] == ["0", "1", "2"]
+    assert one == [int(document.text) for document in sample(stream, 10, seed=1)]
+    assert [document.text for document in sample(stream[:3], 10)] == ["0", "1", "2"]
 
 
 def test_errors_say_what_to_do(fitted):
@@ -139,7 +139,7 @@ def test_errors_say_what_to_do(fitted):
     with pytest.raises(ConfigError, match="ranks nothing"):
         AuditOptions(methods=("counterfactual",))
     with pytest.raises(ConfigError, match="limit must be at least 1"):
-        sampled([], 0)
+        sample([], 0)
     foreign = tiny(training__epochs=1).fit(*reviews(40, classes=("x", "y")))
     with pytest.raises(DataError, match="must know the same labels"):
         audit(fitted, documents(2), companions=Companions([foreign]))

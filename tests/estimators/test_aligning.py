@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from regard.audit.alignments import audit_alignments
+from regard.audit.tally import audit_alignments
 from regard.data.pairs import EncodedPairs
 from regard.errors import ConfigError, DataError, ModelError
 from regard.records.links import GoldLinks

@@ -1,6 +1,15 @@
 import json
 
-from regard.records.audit import Audit, FlipTable, MethodAudit, Metric, NeedleCell, NeedleMap
+from regard.records.audit import (
+    DOUBTS,
+    Audit,
+    Doubt,
+    FlipTable,
+    MethodAudit,
+    Metric,
+    NeedleCell,
+    NeedleMap,
+)
 from regard.records.evaluation import Interval
 
 
@@ -25,11 +34,11 @@ def test_what_was_written_is_read_back():
     whole = audit(
         flips=FlipTable("sentence", 1, 2, 3, 4),
         needle=NeedleMap("attention", cells),
-        warnings=("look out",),
         data="<b>.csv",
     )
     assert Audit.from_json(whole.to_json()) == whole
     assert Audit.from_json(whole.to_json(indent=2)) == whole
+    assert json.loads(whole.to_json())["warnings"] == list(whole.warnings) != []
     assert whole.flips.documents == 10
 
 
@@ -38,6 +47,38 @@ def test_a_metric_beats_its_baseline_only_with_its_whole_interval():
     assert not metric("a", low=0.2).beats_baseline
     assert not metric("a", better="low").beats_baseline
     assert metric("a", 0.1, 0.0, 0.2, better="low").beats_baseline
+
+
+def test_doubts_are_data_and_warnings_their_words():
+    same, shared = metric("tau_shuffled_weights", 0.7), metric("stability_overlap", 0.41)
+    lost = metric("comprehensiveness", low=0.2)
+    gap = metric("uniform_gap_forced", 0.1, 0.0)
+    cells = (NeedleCell(2000, 0, 4, 2, 0, 3), NeedleCell(2000, 1200, 4, 0, 4, 0))
+    found = Audit(
+        20,
+        "attention",
+        (MethodAudit("attention", (lost,)), MethodAudit("gradient_input", (same,))),
+        about_model=(gap, shared),
+        needle=NeedleMap("attention", cells),
+    )
+    assert found.doubts == (
+        Doubt("no better than random", "attention"),
+        Doubt("explains the text", "gradient_input"),
+        Doubt("even attention"),
+        Doubt("another seed", figure=41),
+        Doubt("never read", figure=1201),
+    )
+    assert [doubt.kind for doubt in found.doubts] == list(DOUBTS)
+    first, second, _, fourth, last = found.warnings
+    assert "the default method, attention, points" in first
+    assert second.startswith("gradient_input hardly changes")
+    assert "share only 41 %" in fourth and "from number 1,201 on" in last
+
+
+def test_what_is_measured_well_is_not_doubted():
+    trained = metric("uniform_gap_trained", low=0.1)
+    forced = metric("uniform_gap_forced", low=-0.1)
+    assert audit(about_model=(trained, forced, metric("stability_overlap"))).doubts == ()
 
 
 def test_a_blind_zone_begins_behind_the_last_sentence_that_is_read():

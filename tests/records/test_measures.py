@@ -2,7 +2,7 @@
 
 import pytest
 
-from regard.audit import adversarial, flips, needle, permutation, plausibility, stability
+from regard.audit import attention, needle, plausibility
 from regard.errors import ConfigError
 from regard.explain.rankings import BINS
 from regard.records.measures import MEASURES, Measure
@@ -12,10 +12,10 @@ NUMBERS = {
     "auprc": f"a bell of {plausibility.WIDTH:g} words",
     "comprehensiveness": f"the heaviest {SHARES} %",
     "sufficiency_sentence": f"the heaviest {SHARES} %",
-    "flip_fraction": f"at most {flips.STEPS} steps",
-    "adversarial_jsd": f"by at most {adversarial.EPSILON};",
-    "permutation_change": f"over {permutation.PERMUTATIONS} permutations",
-    "stability_overlap": f"the {stability.TOP} heaviest",
+    "flip_fraction": f"at most {attention.FLIP_STEPS} steps",
+    "adversarial_jsd": f"by at most {attention.EPSILON};",
+    "permutation_change": f"over {attention.PERMUTATIONS} permutations",
+    "stability_overlap": f"the {attention.TOP} heaviest",
     **{f"needle_recall_{n}": f"planted {n} times in {needle.LENGTH}:" for n in needle.COPIES},
 }
 

@@ -33,12 +33,12 @@ __all__ = [
     "Planted",
     "Repeated",
     "Sought",
-    "cell",
+    "choose_places",
+    "count_cell",
+    "measure_recall",
     "needle_test",
-    "places",
-    "recalled",
-    "repeated",
-    "sought",
+    "plant_copies",
+    "seek",
 ]
 
 LENGTHS = (5, 10, 20, 40)
@@ -103,7 +103,7 @@ class Haystack:
         hay = tuple(sentences[place] for place in quiet.tolist() if sentences[place] not in taken)
         return cls(hay, needles)
 
-    def planted(
+    def plant(
         self, length: int, position: int, *, count: int, draw: np.random.Generator
     ) -> Iterator[Planted]:
         """Make documents of so many sentences with a needle at one position, from 0."""
@@ -118,7 +118,7 @@ class Haystack:
             yield Planted("\n\n".join(sentences), span, number, length, position)
 
 
-def places(length: int, cap: int | None) -> list[int]:
+def choose_places(length: int, cap: int | None) -> list[int]:
     """The positions to try in documents of one length; both sides of a cap are among them."""
     found = {round(step * (length - 1) / (POSITIONS - 1)) for step in range(POSITIONS)}
     if cap is not None and cap < length:
@@ -126,7 +126,7 @@ def places(length: int, cap: int | None) -> list[int]:
     return sorted(found)
 
 
-def sought(planted: Planted, explanation: Explanation, *, answered: bool) -> Sought:
+def seek(planted: Planted, explanation: Explanation, *, answered: bool) -> Sought:
     """See whether an explanation gives the planted sentence more than any other."""
     sentences = explanation.decisions[0].level("sentence")
     if sentences is None:
@@ -143,7 +143,7 @@ def sought(planted: Planted, explanation: Explanation, *, answered: bool) -> Sou
     return Sought(planted, found=found, read=read, answered=answered)
 
 
-def cell(found: Sequence[Sought]) -> NeedleCell:
+def count_cell(found: Sequence[Sought]) -> NeedleCell:
     """Count what became of the sentences planted at one position of one length."""
     return NeedleCell(
         length=found[0].planted.length,
@@ -164,7 +164,7 @@ class Repeated:
     number: int  # of the class that the sentence tells
 
 
-def repeated(
+def plant_copies(
     stack: Haystack, copies: int, *, count: int, draw: np.random.Generator
 ) -> Iterator[Repeated]:
     """Make documents of ``LENGTH`` sentences with a needle so many times, at places drawn."""
@@ -181,7 +181,7 @@ def repeated(
         yield Repeated("\n\n".join(sentences), spans, number)
 
 
-def recalled(planted: Repeated, explanation: Explanation) -> Measured:
+def measure_recall(planted: Repeated, explanation: Explanation) -> Measured:
     """Return the share of the copies that are among as many heaviest sentences."""
     copies = len(planted.spans)
     chance = copies / LENGTH
@@ -215,7 +215,7 @@ def needle_test(
 ) -> NeedleResult | None:
     """Plant sentences of the texts and look for them; None where too few can be planted."""
     draw = np.random.default_rng(seed)
-    sentences = _sentences(fitted, texts, draw)
+    sentences = _gather_sentences(fitted, texts, draw)
     if len(sentences) < 2:
         return None
     stack = Haystack.of(sentences, fitted.likely(sentences))
@@ -224,12 +224,12 @@ def needle_test(
     cap = fitted.reader.text.max_sentences
     found: list[list[Sought]] = []
     for length in LENGTHS if cap is None else sorted({*LENGTHS, 2 * cap}):
-        for position in places(length, cap):
-            planted = list(stack.planted(length, position, count=DOCUMENTS, draw=draw))
+        for position in choose_places(length, cap):
+            planted = list(stack.plant(length, position, count=DOCUMENTS, draw=draw))
             found.append(_seek(fitted, planted, method))
     measured = [Measured(float(one.found), 1 / one.planted.length) for row in found for one in row]
     return NeedleResult(
-        NeedleMap(method, tuple(map(cell, found))),
+        NeedleMap(method, tuple(map(count_cell, found))),
         mean_metric("needle_recall", measured, seed=seed),
         tuple(_recall_repeated(fitted, stack, method=method, seed=seed)),
     )
@@ -244,16 +244,16 @@ def _recall_repeated(
     for copies in COPIES:
         name = f"needle_recall_{copies}"
         draw = np.random.default_rng([seed, copies])
-        planted = list(repeated(stack, copies, count=REPEATS, draw=draw))
-        explained = _explained(fitted, planted, method)
+        planted = list(plant_copies(stack, copies, count=REPEATS, draw=draw))
+        explained = _explain(fitted, planted, method)
         found = [
-            recalled(one, explanation)
+            measure_recall(one, explanation)
             for one, (explanation, _) in zip(planted, explained, strict=True)
         ]
         yield mean_metric(name, found, seed=seed)
 
 
-def _sentences(fitted: Fitted, texts: Sequence[str], draw: np.random.Generator) -> list[str]:
+def _gather_sentences(fitted: Fitted, texts: Sequence[str], draw: np.random.Generator) -> list[str]:
     """Sentences of the texts that are one sentence alone too, each once."""
     found: dict[str, None] = {}
     for tokens in tokenize_many(texts, fitted.reader.text):
@@ -268,14 +268,14 @@ def _sentences(fitted: Fitted, texts: Sequence[str], draw: np.random.Generator) 
 
 def _seek(fitted: Fitted, planted: list[Planted], method: str) -> list[Sought]:
     return [
-        sought(one, explanation, answered=answered)
+        seek(one, explanation, answered=answered)
         for one, (explanation, answered) in zip(
-            planted, _explained(fitted, planted, method), strict=True
+            planted, _explain(fitted, planted, method), strict=True
         )
     ]
 
 
-def _explained(
+def _explain(
     fitted: Fitted, planted: Sequence[Planted | Repeated], method: str
 ) -> list[tuple[Explanation, bool]]:
     """What each document gives for the label that was planted, and whether it got that label."""

@@ -8,27 +8,32 @@ right for reasons that nobody would mark: plausible is not faithful.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import DataError
 from ..explain.comprehensiveness import ranked_levels
 from ..explain.erasing import Mask
 from ..explain.rankings import Floats
 from ..records.explanation import Decision, Explanation
 from ..records.weights import Span, Weights
+from ..text.document import Document
 from .tally import Measured
 
 __all__ = [
     "average_precision",
     "iou_f1",
-    "marked",
-    "on_tokens",
+    "mark_tokens",
+    "measure_marked_share",
+    "measure_plausibility",
     "phrase_scores",
-    "plausibility",
-    "spread",
+    "read_evidence",
+    "score_tokens",
+    "spread_scores",
     "token_f1",
     "token_spans",
 ]
@@ -47,7 +52,7 @@ def token_spans(text: str) -> Spans:
     return np.array(found, dtype=np.int64).reshape(-1, 2)
 
 
-def marked(tokens: Spans, evidence: Sequence[Span]) -> Mask:
+def mark_tokens(tokens: Spans, evidence: Sequence[Span]) -> Mask:
     """Which tokens people marked: those that share a character with a span."""
     found = np.zeros(len(tokens), dtype=bool)
     for start, end in evidence:
@@ -60,10 +65,10 @@ def phrase_scores(decision: Decision) -> Floats:
     words = ranked_levels(decision).get("word")
     if words is None:
         return np.zeros(0)
-    return spread(np.array(words.amounts), _homes(decision, words))
+    return spread_scores(np.array(words.amounts), _homes(decision, words))
 
 
-def spread(scores: Floats, homes: NDArray[np.int64]) -> Floats:
+def spread_scores(scores: Floats, homes: NDArray[np.int64]) -> Floats:
     """Spread positive scores of words along the sentences that they stand in, ``homes``, (words,).
 
     Half of it is a bell about each word, what falls off the sentence is lost; half its mean.
@@ -72,11 +77,11 @@ def spread(scores: Floats, homes: NDArray[np.int64]) -> Floats:
     for run in np.split(np.arange(len(scores)), np.flatnonzero(np.diff(homes)) + 1):
         positive = np.maximum(scores[run], 0.0)
         if len(run):
-            found[run] = _blurred(positive) + positive.mean()
+            found[run] = _blur(positive) + positive.mean()
     return found
 
 
-def on_tokens(tokens: Spans, pieces: Sequence[tuple[int, ...]], scores: Floats) -> Floats:
+def score_tokens(tokens: Spans, pieces: Sequence[tuple[int, ...]], scores: Floats) -> Floats:
     """Give each token the largest score of the words in it; one without words gets the least."""
     least = scores.min(initial=0.0)
     found = np.full(len(tokens), least)
@@ -114,7 +119,7 @@ def iou_f1(truth: Mask, chosen: Mask, least: float = 0.5) -> float:
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
-def plausibility(
+def measure_plausibility(
     explanation: Explanation, evidence: Sequence[Span], *, share: float, seed: int = 0
 ) -> dict[str, Measured]:
     """Compare an explanation with what people marked; nothing where nothing is marked.
@@ -122,24 +127,24 @@ def plausibility(
     ``share`` is how much of a text people mark on average: so many tokens are chosen.
     """
     tokens = token_spans(explanation.source)
-    truth = marked(tokens, evidence)
+    truth = mark_tokens(tokens, evidence)
     decision = explanation.decisions[0]
     words = ranked_levels(decision).get("word")
     if not truth.any() or words is None:
         return {}
     draw = np.random.default_rng([seed, len(tokens)])
-    own = on_tokens(tokens, words.pieces, phrase_scores(decision))
+    own = score_tokens(tokens, words.pieces, phrase_scores(decision))
     # A random ranking of the words goes through the same code.
     homes = _homes(decision, words)
     random = [draw.permutation(len(words)).astype(float) for _ in range(RANDOM_RANKINGS)]
-    chance = [on_tokens(tokens, words.pieces, spread(row, homes)) for row in random]
+    chance = [score_tokens(tokens, words.pieces, spread_scores(row, homes)) for row in random]
     count = max(1, round(share * len(tokens)))
     found = {"auprc": _measured(truth, own, chance)}
     for name, measure in (("token_f1", token_f1), ("iou_f1", iou_f1)):
-        values = [measure(truth, _heaviest(row, count)) for row in (own, *chance)]
+        values = [measure(truth, _choose_heaviest(row, count)) for row in (own, *chance)]
         found[name] = Measured(values[0], float(np.mean(values[1:])))
-    plain = on_tokens(tokens, words.pieces, np.array(words.amounts))
-    chance = [on_tokens(tokens, words.pieces, row) for row in random]
+    plain = score_tokens(tokens, words.pieces, np.array(words.amounts))
+    chance = [score_tokens(tokens, words.pieces, row) for row in random]
     return {**found, "auprc_word": _measured(truth, plain, chance)}
 
 
@@ -155,14 +160,14 @@ def _homes(decision: Decision, words: Weights) -> NDArray[np.int64]:
     return np.searchsorted(starts, [piece[0] for piece in words.pieces], side="right")
 
 
-def _blurred(scores: Floats) -> Floats:
+def _blur(scores: Floats) -> Floats:
     """Spread each score over its neighbours by a bell; what falls off the ends is lost."""
     reach = int(4 * WIDTH)
     bell = np.exp(-0.5 * (np.arange(-reach, reach + 1) / WIDTH) ** 2)
     return np.convolve(scores, bell / bell.sum())[reach : reach + len(scores)]
 
 
-def _heaviest(scores: Floats, count: int) -> Mask:
+def _choose_heaviest(scores: Floats, count: int) -> Mask:
     chosen = np.zeros(len(scores), dtype=bool)
     chosen[np.argsort(-scores, kind="stable")[:count]] = True
     return chosen
@@ -177,3 +182,56 @@ def _overlap(one: tuple[int, int], other: tuple[int, int]) -> float:
     """The intersection of two runs over their union."""
     shared = min(one[1], other[1]) - max(one[0], other[0])
     return max(shared, 0) / (one[1] - one[0] + other[1] - other[0] - max(shared, 0))
+
+
+def read_evidence(document: Document, column: str) -> tuple[Span, ...]:
+    """Return the spans in a column: a list of ``start_char`` and ``end_char``, as JSON or not.
+
+    An empty cell is a document in which nothing is marked.
+    """
+    if column not in document.fields:
+        known = ", ".join(document.fields) or "no others"
+        raise DataError(f"the data have no column {column!r} of evidence; there are {known}")
+    cell = document.fields[column]
+    if isinstance(cell, str) and cell.strip():
+        try:
+            cell = json.loads(cell)
+        except json.JSONDecodeError as problem:
+            raise DataError(f"column {column!r} is no JSON list of spans: {problem}") from problem
+    if cell is None or cell == "":
+        return ()
+    if not isinstance(cell, Sequence) or isinstance(cell, str | bytes):
+        raise _wrong(column, cell)
+    return tuple(_span(item, document, column) for item in cell)
+
+
+def measure_marked_share(documents: Sequence[Document], column: str) -> float:
+    """How much of a text people mark, as the mean share of its white-space tokens."""
+    shares = []
+    for document in documents:
+        tokens = token_spans(document.text)
+        if len(tokens):
+            shares.append(float(mark_tokens(tokens, read_evidence(document, column)).mean()))
+    return float(np.mean(shares)) if shares else 0.0
+
+
+def _span(item: object, document: Document, column: str) -> Span:
+    values: Sequence[object]
+    if isinstance(item, Mapping):
+        values = [item.get("start_char"), item.get("end_char")]
+    elif isinstance(item, Sequence) and len(item) == 2 and not isinstance(item, str):
+        values = item
+    else:
+        raise _wrong(column, item)
+    start, end = values
+    if not isinstance(start, int) or not isinstance(end, int):
+        raise _wrong(column, item)
+    if not 0 <= start <= end <= len(document.text):
+        size = len(document.text)
+        raise DataError(f"{column} marks {start}:{end} in a text of {size:,} characters")
+    return start, end
+
+
+def _wrong(column: str, value: object) -> DataError:
+    shown = repr(value)[:60]
+    return DataError(f"column {column!r} must hold a list of {{start_char, end_char}}, got {shown}")

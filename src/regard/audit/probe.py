@@ -22,11 +22,10 @@ from ..explain.fitted import Fitted
 from ..models.importance import importance
 from ..models.reader import chunks
 from ..text.document import Document
-from .adversarial import adversary
-from .reweighing import LastAttention, last_attention
+from .attention import LastAttention, find_adversary, last_attention
 from .tally import Measured
 
-__all__ = ["DOCUMENTS", "Bags", "probe_attention", "probed"]
+__all__ = ["DOCUMENTS", "Bags", "ask_probe", "probe_attention"]
 
 HIDDEN = 32
 STEPS = 150
@@ -73,7 +72,7 @@ class _Probe(nn.Module):
         return self.classify(summed)
 
 
-def probed(
+def ask_probe(
     vectors: Tensor, taught: Bags, labels: NDArray[np.int64], asked: Bags, *, seed: int = 0
 ) -> NDArray[np.int64]:
     """Teach a probe some documents and return the labels it gives others, (asked,).
@@ -116,17 +115,17 @@ def probe_attention(
     """
     if fitted.labels.multilabel:
         return []
-    taught, asked = (_known(fitted, some) for some in (training, documents))
+    taught, asked = (_keep_known(fitted, some) for some in (training, documents))
     if not taught or not asked:
         return []
-    lessons, questions = (_bags(fitted, some, seed) for some in (taught, asked))
+    lessons, questions = (_fill_bags(fitted, some, seed) for some in (taught, asked))
     if lessons is None or questions is None:
         return []
     numbers = _numbers(fitted, taught)
     truth = _numbers(fitted, asked)
     vectors = fitted.model.embedding.weight
     right = {
-        guide: (probed(vectors, lessons[guide], numbers, questions[guide], seed=seed) == truth)
+        guide: (ask_probe(vectors, lessons[guide], numbers, questions[guide], seed=seed) == truth)
         for guide in GUIDES
     }
     return [
@@ -138,7 +137,7 @@ def probe_attention(
     ]
 
 
-def _known(fitted: Fitted, documents: Sequence[Document]) -> list[Document]:
+def _keep_known(fitted: Fitted, documents: Sequence[Document]) -> list[Document]:
     """The documents whose label the model knows."""
     names = {str(name) for name in fitted.labels.classes}
     return [document for document in documents if str(document.label) in names]
@@ -149,7 +148,7 @@ def _numbers(fitted: Fitted, documents: Sequence[Document]) -> NDArray[np.int64]
     return np.array([names.index(str(document.label)) for document in documents])
 
 
-def _bags(fitted: Fitted, documents: Sequence[Document], seed: int) -> dict[str, Bags] | None:
+def _fill_bags(fitted: Fitted, documents: Sequence[Document], seed: int) -> dict[str, Bags] | None:
     """The words of each document under each guide's weights; None where nothing weighs words."""
     words: list[NDArray[np.int64]] = []
     weights: dict[str, list[Floats]] = {guide: [] for guide in GUIDES}
@@ -159,7 +158,7 @@ def _bags(fitted: Fitted, documents: Sequence[Document], seed: int) -> dict[str,
             attention = last_attention(answers)
             if attention is None or pooling_layer(answers, "token") is None:
                 return None
-            rows |= zip(places, _guided(answers, attention, seed), strict=True)
+            rows |= zip(places, _weigh_words(answers, attention, seed), strict=True)
         for place in range(len(chunk)):
             ids, guides = rows[place]
             words.append(ids)
@@ -168,7 +167,7 @@ def _bags(fitted: Fitted, documents: Sequence[Document], seed: int) -> dict[str,
     return {guide: Bags.of(words, weights[guide]) for guide in GUIDES}
 
 
-def _guided(
+def _weigh_words(
     answers: Answers, last: Sequence[LastAttention], seed: int
 ) -> Iterator[tuple[NDArray[np.int64], dict[str, Floats]]]:
     """The ids of each document of a batch, and the weights that each guide gives them."""
@@ -177,7 +176,7 @@ def _guided(
     own = importance(answers.output, answers.batch).values.detach().cpu().split(counts)
     for words, weights, attention in zip(ids, own, last, strict=True):
         mine = weights.double().numpy()
-        other = adversary(attention, seed).cpu().numpy()
+        other = find_adversary(attention, seed).cpu().numpy()
         units = attention.weights.double().cpu().numpy()
         if attention.unit == "sentence":
             homes = attention.homes

@@ -10,27 +10,45 @@ import numpy as np
 
 from ..config import require, require_one_of
 from ..errors import DataError
+from ..explain.answers import Answers
 from ..explain.attention import explain as by_attention
+from ..explain.comprehensiveness import ranked_levels
 from ..explain.fitted import Fitted, HasFitted
 from ..explain.methods import METHODS, methods_for
+from ..explain.receipts import inquiries
+from ..models.base import Model
 from ..models.reader import chunks
 from ..records.audit import Audit, MethodAudit
-from ..records.explanation import Decision
+from ..records.explanation import Decision, Explanation
+from ..records.measures import MEASURES
+from ..records.weights import Span
 from ..text.document import Document
-from . import (
-    flips,
-    randomisation,
-    stability,
-    uniform,
+from .attention import (
+    Flips,
+    SingleFlip,
+    count_flips,
+    last_attention,
+    measure_adversary,
+    measure_permutations,
+    measure_stability,
+    weigh_evenly,
 )
-from .documents import BatchAudit
-from .evidence import evidence_of, marked_share
+from .faithfulness import (
+    FerretErasure,
+    ask_again,
+    gradient_sizes,
+    measure_agreement,
+    measure_likeness,
+    movements,
+    read_receipt,
+    shuffled_copy,
+)
 from .needle import needle_test
+from .plausibility import measure_marked_share, measure_plausibility, read_evidence
 from .probe import probe_attention
 from .tally import Measured, Tally
-from .warnings import warnings_of
 
-__all__ = ["AuditOptions", "Companions", "audit", "sampled"]
+__all__ = ["AuditOptions", "BatchAudit", "Companions", "audit", "sample"]
 
 CHUNK = 16  # documents that are asked about together
 
@@ -64,7 +82,7 @@ class Companions:
     training: Sequence[Document] = ()  # what a probe is taught under the model's attention
 
 
-def sampled(documents: Iterable[Document], limit: int, seed: int = 0) -> list[Document]:
+def sample(documents: Iterable[Document], limit: int, seed: int = 0) -> list[Document]:
     """Draw at most ``limit`` documents of a stream, each as likely, in their order."""
     require(limit >= 1, f"limit must be at least 1, got {limit}")
     stream = enumerate(documents)
@@ -109,11 +127,11 @@ class _Auditing:
         self.even = None if companions.even is None else companions.even.fitted_
         self._require_same_classes()
         self.methods = options.methods or methods_for(fitted.model)
-        self.shuffled = randomisation.shuffled_copy(fitted.model, options.seed)
-        self.share = marked_share(documents, options.evidence) if options.evidence else 0.0
+        self.shuffled = shuffled_copy(fitted.model, options.seed)
+        self.share = measure_marked_share(documents, options.evidence) if options.evidence else 0.0
         self.tallies = {name: Tally(options.seed) for name in self.methods}
         self.about_model = Tally(options.seed)
-        self.single: list[flips.SingleFlip] = []
+        self.single: list[SingleFlip] = []
         self.unit = ""
 
     def add(self, chunk: list[Document]) -> None:
@@ -124,7 +142,7 @@ class _Auditing:
                 answers, self.methods, shuffled=self.shuffled, seed=self.options.seed
             )
             self.unit = found.unit or self.unit
-            even = self.fitted.labels_from(uniform.evenly_weighed(answers).numpy())
+            even = self.fitted.labels_from(weigh_evenly(answers).numpy())
             own = self.fitted.labels_from(answers.probabilities.numpy())
             attended = by_attention(answers) if self.others else []
             for row, place in enumerate(places):
@@ -153,26 +171,25 @@ class _Auditing:
             needle = needle_test(self.fitted, texts, method=default, seed=seed)
         if needle is not None:
             about_model = (*about_model, needle.recall, *needle.repeated)
-        found = Audit(
+        return Audit(
             documents=len(self.documents),
             default_method=default,
             rankings=tuple(
                 MethodAudit(name, tally.metrics()) for name, tally in self.tallies.items()
             ),
             about_model=about_model,
-            flips=flips.flip_table(self.unit, self.single) if self.single else None,
+            flips=count_flips(self.unit, self.single) if self.single else None,
             needle=None if needle is None else needle.map,
             model=self.fitted.network,
             seed=seed,
         )
-        return warnings_of(found)
 
     def _add_document(self, found: BatchAudit, row: int, document: Document) -> None:
         column = self.options.evidence
         for name, tally in self.tallies.items():
             tally.add(found.of_method(name, row))
             if column is not None:
-                spans = evidence_of(document, column)
+                spans = read_evidence(document, column)
                 tally.add(found.of_evidence(name, row, evidence=spans, share=self.share))
         self.about_model.add(found.of_model(row))
         flipped = found.single_flip(row)
@@ -193,7 +210,7 @@ class _Auditing:
         for other in self.others:
             ((_, answers),) = other.answers([text])
             (explained,) = by_attention(answers)
-            measured = stability.stability(own, explained.decisions[0], self.options.seed)
+            measured = measure_stability(own, explained.decisions[0], self.options.seed)
             for name, one in measured.items():
                 found.setdefault(name, []).append(one)
         for name, ones in found.items():
@@ -215,3 +232,110 @@ class _Auditing:
 def _names(label: object) -> set[str]:
     """The names of all labels; the text "3" and the number 3 are alike."""
     return {str(single) for single in (label if isinstance(label, tuple) else (label,))}
+
+
+class BatchAudit:
+    """Asks about a batch once for all methods; nothing here depends on the other documents.
+
+    ``shuffled`` is a copy of the model that has forgotten what it learned.
+    """
+
+    def __init__(
+        self, answers: Answers, methods: Sequence[str], *, shuffled: Model, seed: int
+    ) -> None:
+        self.answers, self._seed = answers, seed
+        self._numbers = [chosen[0] for chosen in answers.chosen]
+        self.explained = {name: METHODS[name].explain(answers) for name in methods}
+        foreign = ask_again(answers, shuffled)
+        self._foreign = {name: METHODS[name].explain(foreign) for name in methods}
+        self._inquiries = inquiries(answers, seed=seed)
+        self._slopes = gradient_sizes(answers)
+        self._attention = last_attention(answers)
+
+    def of_method(self, name: str, place: int) -> dict[str, Measured]:
+        """Return what one document says of one method's faithfulness."""
+        decision = self.explained[name][place].decisions[0]
+        words = ranked_levels(decision).get("word")
+        if words is None:
+            return {}
+        amounts = np.array(words.amounts)
+        foreign = ranked_levels(self._foreign[name][place].decisions[0])["word"]
+        return {
+            **self._erased(decision, place),
+            **self._agreements(amounts, place),
+            **self._flip_fraction(decision, place),
+            **measure_likeness(amounts, np.array(foreign.amounts), self._seed),
+            **_take_measures(self.explained[name][place]),
+        }
+
+    def of_evidence(
+        self, name: str, place: int, *, evidence: Sequence[Span], share: float
+    ) -> dict[str, Measured]:
+        """Return what one document says of one method's plausibility."""
+        explanation: Explanation = self.explained[name][place]
+        return measure_plausibility(explanation, evidence, share=share, seed=self._seed)
+
+    def of_model(self, place: int) -> dict[str, Measured]:
+        """Return what one document says of the attention itself."""
+        if self._attention is None:
+            return {}
+        attention = self._attention[place]
+        return {
+            **measure_adversary(attention, self._seed),
+            **measure_permutations(attention, self._seed),
+        }
+
+    def single_flip(self, place: int) -> SingleFlip | None:
+        """See whether the answer flips without the unit of the largest weight."""
+        flips = self._flips(place)
+        return None if flips is None else flips.single()
+
+    @property
+    def unit(self) -> str:
+        """What the last attention is over."""
+        over = self._attention[0].unit if self._attention else ""
+        return "word" if over == "token" else over
+
+    def _erased(self, decision: Decision, place: int) -> dict[str, Measured]:
+        inquiry, number = self._inquiries[place], self._numbers[place]
+        ask = inquiry.eraser.asking("word")
+        nothing = np.zeros((1, inquiry.eraser.word_count), dtype=bool)
+        lost = inquiry.whole - self.answers.likely(ask(nothing))
+        ferret = FerretErasure(
+            lambda kept: self.answers.likely(ask(kept)), inquiry.whole, self._seed
+        )
+        amounts = np.array(ranked_levels(decision)["word"].amounts)
+        return {
+            **read_receipt(inquiry.receipt(decision), float(lost[0, number])),
+            **ferret.measure(amounts, number),
+        }
+
+    def _agreements(self, amounts: np.ndarray, place: int) -> dict[str, Measured]:
+        words, number = self._inquiries[place].pieces("word"), self._numbers[place]
+        moved = movements(words.drops, multilabel=self.answers.multilabel, number=number)
+        both = {
+            "tau_loo": measure_agreement(amounts[words.places], moved, self._seed),
+            "tau_gradient": measure_agreement(amounts, self._slopes[place], self._seed),
+        }
+        return {name: measured for name, measured in both.items() if measured is not None}
+
+    def _flip_fraction(self, decision: Decision, place: int) -> dict[str, Measured]:
+        flips = self._flips(place)
+        weights = ranked_levels(decision).get(self.unit)
+        if flips is None or weights is None:
+            return {}
+        return flips.fraction(np.array(weights.amounts))
+
+    def _flips(self, place: int) -> Flips | None:
+        if self._attention is None:
+            return None
+        return Flips(
+            self.answers, self._attention[place], number=self._numbers[place], seed=self._seed
+        )
+
+
+def _take_measures(explanation: Explanation) -> dict[str, Measured]:
+    """What the measures give that need nothing but the explanation."""
+    takes = {name: measure.take for name, measure in MEASURES.items() if measure.take is not None}
+    found = {name: take(explanation) for name, take in takes.items()}
+    return {name: Measured(*pair) for name, pair in found.items() if pair is not None}

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..explain.rankings import Floats
+from ..records.alignment import Alignment
 from ..records.audit import Metric
-from ..records.evaluation import Interval
 from ..records.measures import MEASURES
 from ..tasks.bootstrap import percentiles
 
-__all__ = ["Measured", "Tally", "mean_metric"]
+__all__ = ["Measured", "Tally", "audit_alignments", "mean_metric"]
 
 DRAWS = 1000
 
@@ -61,7 +61,7 @@ def mean_metric(name: str, found: Sequence[Measured], *, seed: int = 0) -> Metri
     return Metric(
         name=name,
         value=float(_share(values, whole)),
-        interval=_interval(_share(values[draws], whole[draws])),
+        interval=percentiles(_share(values[draws], whole[draws])),
         baseline=float(_share(baselines, whole)),
         documents=len(found),
         protocol=measure.protocol,
@@ -75,5 +75,20 @@ def _share(values: Floats, whole: Floats) -> Floats:
     return np.divide(values.mean(-1), total, out=np.zeros_like(total), where=total != 0)
 
 
-def _interval(means: Floats) -> Interval:
-    return percentiles(means)
+def audit_alignments(alignments: Sequence[Alignment], seed: int = 0) -> tuple[Metric, ...]:
+    """Put together the receipts of many alignments; those without any are left out."""
+    tally = Tally(seed)
+    for one in alignments:
+        receipt = one.receipt
+        if receipt is None or not receipt.written:
+            continue
+        count = len(receipt.written)
+        tally.add(
+            {
+                "looked_at_drop": Measured(receipt.mean_drop, receipt.mean_random_drop),
+                "looked_at_better": Measured(
+                    receipt.better_count, receipt.random_better * count, share_of=count
+                ),
+            }
+        )
+    return tally.metrics()

@@ -84,7 +84,7 @@ def audit(
     Every number stands beside its baseline, with an interval and the number of documents.
     """
     from ..audit.probe import DOCUMENTS
-    from ..audit.run import AuditOptions, Companions, sampled
+    from ..audit.run import AuditOptions, Companions, sample
     from ..audit.run import audit as measured
     from ..estimators.classifier import DocumentClassifier
     from ..views.audit.page import render
@@ -125,14 +125,14 @@ def audit(
     )
     opened = partial(open_documents, columns=columns, on_bad_row=on_bad_row, tell=remarks.add)
     reader, training = opened(data), None if train_data is None else opened(train_data)
-    drawn = sampled(counted(reader, "read", quiet=quiet), limit, seed)
+    drawn = sample(counted(reader, "read", quiet=quiet), limit, seed)
     others = tuple(DocumentClassifier.load(folder, device=device) for folder in models or ())
     even = DocumentClassifier.load(uniform, device=device) if uniform is not None else None
     taught: list[Document] = []
     if training is not None:
         say("training the same model with even attention to compare with", quiet=quiet)
         even = _trained_evenly(classifier, training, device=device)
-        taught = sampled(training, DOCUMENTS, seed)
+        taught = sample(training, DOCUMENTS, seed)
     watch = partial(counted, what="audited", quiet=quiet)
     options = AuditOptions(tuple(method or ()), evidence_column, needle, seed, watch)
     found = measured(classifier, drawn, options, Companions(others, even, taught))

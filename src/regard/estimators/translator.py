@@ -11,7 +11,7 @@ from typing import Self, overload
 import numpy as np
 import torch
 
-from ..audit.alignments import audit_alignments
+from ..audit.tally import audit_alignments
 from ..config import Plain, require, require_one_of
 from ..data.columns import Columns
 from ..data.pairs import EncodedPairs, Pair, PairBatch, pair_texts, read_pairs

@@ -3,12 +3,47 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .encoding import Json, decode, encode
 from .evaluation import Interval
 
-__all__ = ["Audit", "FlipTable", "MethodAudit", "Metric", "NeedleCell", "NeedleMap"]
+__all__ = [
+    "DOUBTS",
+    "Audit",
+    "Doubt",
+    "FlipTable",
+    "MethodAudit",
+    "Metric",
+    "NeedleCell",
+    "NeedleMap",
+]
+
+LIKEST = 0.5
+"""A method whose scores agree by more with those of a model that learned nothing is warned of."""
+FEWEST_SHARED = 0.5
+"""Below this overlap of the heaviest sentences, models trained alike are said to disagree."""
+
+DOUBTS = {
+    "no better than random": (
+        "the default method, {method}, points at words that the answers miss no more than random "
+        "ones"
+    ),
+    "explains the text": (
+        "{method} hardly changes when the model's weights are shuffled: it explains the text, not "
+        "the model"
+    ),
+    "even attention": (
+        "the gain over even attention is within noise: attention may say little here"
+    ),
+    "another seed": (
+        "models trained alike share only {figure:.0f} % of their heaviest sentences: another seed "
+        "would tell another story"
+    ),
+    "never read": "sentences from number {figure:,.0f} on are never read: a cap cuts them off",
+}
+"""What a reader of an audit may have to be told before the numbers, the worst first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +134,20 @@ class NeedleMap:
 
 
 @dataclass(frozen=True, slots=True)
+class Doubt:
+    """One warning: a name of ``DOUBTS``, the method and the figure that it is about."""
+
+    kind: str
+    method: str = ""
+    figure: float = 0.0
+
+    @property
+    def text(self) -> str:
+        """The warning in words, as part of a sentence."""
+        return DOUBTS[self.kind].format(method=self.method, figure=self.figure)
+
+
+@dataclass(frozen=True, slots=True)
 class Audit:
     """How far a model's explanations can be trusted, over a data set."""
 
@@ -108,7 +157,6 @@ class Audit:
     about_model: tuple[Metric, ...] = ()  # measures of the attention itself, not of a method
     flips: FlipTable | None = None
     needle: NeedleMap | None = None
-    warnings: tuple[str, ...] = ()
     model: str = ""
     data: str = ""
     seed: int = 0
@@ -117,10 +165,21 @@ class Audit:
         """The measures of one method, if it was audited."""
         return next((one for one in self.rankings if one.method == method), None)
 
+    @property
+    def doubts(self) -> tuple[Doubt, ...]:
+        """What to tell a reader before the numbers, the worst first."""
+        return (*_doubt_methods(self), *_doubt_model(self))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The doubts in words."""
+        return tuple(doubt.text for doubt in self.doubts)
+
     def to_json(self, *, indent: int | None = None) -> str:
         """Return one JSON object: ``methods`` and ``measures`` are bare numbers by name.
 
-        The record itself, with intervals, baselines and protocols, stands beside them.
+        The record itself, with intervals, baselines and protocols, stands beside them; so do the
+        warnings, in words.
         """
         whole: dict[str, Json] = json.loads(encode(self))
         methods: dict[str, Json] = {
@@ -129,7 +188,9 @@ class Audit:
         }
         methods["random"] = _random(self.rankings)
         measures: dict[str, Json] = {metric.name: metric.value for metric in self.about_model}
-        return json.dumps({"methods": methods, "measures": measures, **whole}, indent=indent)
+        warnings: list[Json] = [*self.warnings]
+        added = {"methods": methods, "measures": measures, "warnings": warnings}
+        return json.dumps({**added, **whole}, indent=indent)
 
     @classmethod
     def from_json(cls, text: str) -> Audit:
@@ -141,6 +202,29 @@ class Audit:
         from ..views.audit.page import render
 
         return render(self)
+
+
+def _doubt_methods(audit: Audit) -> Iterator[Doubt]:
+    ranking = audit.ranking(audit.default_method)
+    lost = None if ranking is None else ranking.metric("comprehensiveness")
+    if lost is not None and not lost.beats_baseline:
+        yield Doubt("no better than random", audit.default_method)
+    for one in audit.rankings:
+        likeness = one.metric("tau_shuffled_weights")
+        if likeness is not None and likeness.value > LIKEST:
+            yield Doubt("explains the text", one.method)
+
+
+def _doubt_model(audit: Audit) -> Iterator[Doubt]:
+    metrics = {metric.name: metric for metric in audit.about_model}
+    gap = metrics.get("uniform_gap_trained") or metrics.get("uniform_gap_forced")
+    if gap is not None and gap.interval.low <= 0:
+        yield Doubt("even attention")
+    shared = metrics.get("stability_overlap")
+    if shared is not None and shared.value < FEWEST_SHARED:
+        yield Doubt("another seed", figure=100 * shared.value)
+    if audit.needle is not None and audit.needle.blind_from is not None:
+        yield Doubt("never read", figure=audit.needle.blind_from + 1)
 
 
 def _random(rankings: tuple[MethodAudit, ...]) -> dict[str, Json]:

@@ -39,7 +39,7 @@ class Measure:
     """What a measure is called, how it is taken, which way is better, and what stands beside it.
 
     ``take`` returns what one explanation gives and what the baseline gives there, or None. The
-    measures without it ask the model again, several at a time: ``audit/documents.py`` takes them.
+    measures without it ask the model again, several at a time: ``audit/run.py`` takes them.
     """
 
     title: str

@@ -9,7 +9,7 @@ from regard.records.measures import MEASURES
 from regard.views.audit.charts import needle_map
 from regard.views.audit.page import attention_tables, method_tables, render
 from regard.views.audit.terminal import summary
-from regard.views.audit.words import flips_compared, headline, warned
+from regard.views.audit.words import flips_compared, headline, tell_warnings
 from support.pages import Page
 
 NASTY = "<script>alert(1)</script>\"'>&amp;"
@@ -32,11 +32,13 @@ def whole(text="reviews.csv"):
     return Audit(
         40,
         "integrated_gradients",
-        tuple(MethodAudit(name, tuple(metric(one) for one in names[:16])) for name in methods),
+        (
+            *(MethodAudit(name, tuple(metric(one) for one in names[:16])) for name in methods),
+            MethodAudit(text, (metric("tau_shuffled_weights", 0.8),)),
+        ),
         about_model=(metric("adversarial_jsd", 0.69, text), metric("needle_recall")),
         flips=FlipTable("sentence", 1, 2, 3, 34),
         needle=NeedleMap("integrated_gradients", cells),
-        warnings=(f"look out for {text}", "integrated_gradients hardly changes"),
         model=text,
         data=text,
     )
@@ -57,7 +59,7 @@ def test_an_audit_is_one_whole_page_without_requests(audit):
 
 
 def test_whatever_users_wrote_is_shown_and_not_obeyed():
-    assert f"Look out for {NASTY}" in Page(render(CASES["nasty"])).text
+    assert f"{NASTY} hardly changes" in Page(render(CASES["nasty"])).text
 
 
 def test_the_page_goes_from_the_summary_to_the_picture_to_the_folded_numbers():
@@ -79,10 +81,12 @@ def test_the_page_goes_from_the_summary_to_the_picture_to_the_folded_numbers():
 def test_methods_are_named_in_words():
     written = render(CASES["whole"])
     assert "integrated gradients" in written and "integrated_gradients" not in written
-    assert warned(CASES["whole"])[1] == "Integrated gradients hardly changes"
+    forgetful = MethodAudit("integrated_gradients", (metric("tau_shuffled_weights", 0.8),))
+    (told,) = tell_warnings(Audit(40, "attention", (forgetful,)))
+    assert told.startswith("Integrated gradients hardly changes")
 
 
-def test_the_summary_says_the_default_its_gain_and_what_is_warned_of():
+def test_the_summary_says_the_default_its_gain_and_what_is_tell_warnings_of():
     first, second, *_, last = headline(CASES["whole"])
     assert first == (
         "The default explanation of this model, integrated gradients, finds words that the "
@@ -111,7 +115,7 @@ def test_each_measure_has_a_table_with_baseline_and_interval():
     written = method_tables(CASES["whole"].rankings)
     read = Page(written)
     assert read.tags.count("table") == 16 and read.tags.count("details") == 3
-    assert read.text.count("0.400 to 0.600") == read.text.count("0.310") == 32
+    assert read.text.count("0.400 to 0.600") == 32 and read.text.count("0.310") == 33
     assert read.text.count("Random ranking") == 16
     assert f"{MEASURES['auprc'].title}: higher is better" in read.text
     assert method_tables(()) == ""
@@ -155,13 +159,16 @@ def test_the_map_draws_each_cell_and_crosses_out_what_is_unread():
 
 def test_the_terminal_gets_every_number_with_its_baseline():
     lines = summary(CASES["whole"])
-    assert lines[:4] == headline(CASES["whole"]) and "  Look out for reviews.csv" in lines[4:6]
+    assert lines[:4] == headline(CASES["whole"]) and lines[4].startswith(
+        "  Reviews.csv hardly changes"
+    )
     assert any("only the heaviest 5.0 %" in line for line in lines)
     numbers = [line for line in lines if "n=40" in line and "flips without" not in line]
-    assert len(numbers) == 34
+    assert len(numbers) == 35
     assert all(re.search(r"\(-?\d\.\d+ to \d\.\d+\)", line) for line in numbers)
     assert summary(CASES["bare"]) == headline(CASES["bare"])
 
 
 def test_a_single_warning_is_counted_as_one():
-    assert headline(replace(CASES["bare"], warnings=("mind",)))[-1] == "There is 1 warning:"
+    capped = NeedleMap("attention", (NeedleCell(9, 8, 2, 0, 2, 0),))
+    assert headline(replace(CASES["bare"], needle=capped))[-1] == "There is 1 warning:"

@@ -204,7 +204,7 @@ def _lines(found: Sequence[Sequence[Alignment]], terminal: Terminal) -> list[str
 
 def _audit(asked: TextsToAudit) -> None:
     """Translate some texts, and measure whether what is written rests on what was looked at."""
-    from ...audit.run import sampled
+    from ...audit.run import sample
     from ...estimators.translator import Translator
     from ...views.audit import render, summary
 
@@ -216,7 +216,7 @@ def _audit(asked: TextsToAudit) -> None:
         translator.facts_, source=asked.text_column, encoding=asked.encoding, tell=remarks.add
     )
     reader = open_documents(asked.data, columns, asked.on_bad_row, tell=remarks.add)
-    drawn = sampled(counted(reader, "read", quiet=asked.quiet), asked.limit, asked.seed)
+    drawn = sample(counted(reader, "read", quiet=asked.quiet), asked.limit, asked.seed)
     say("translating and measuring", quiet=asked.quiet)
     texts = counted([one.text for one in drawn], "translated", quiet=asked.quiet)
     found = translator.audit(texts, seed=asked.seed)

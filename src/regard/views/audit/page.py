@@ -11,7 +11,7 @@ from ..drawing.page import asset, escaped, page, section
 from ..drawing.tables import Cell, definitions, table
 from ..drawing.words import method_in_words, plural
 from .charts import needle_map, overview
-from .words import flips_compared, headline, title_of, warned
+from .words import flips_compared, headline, tell_warnings, title_of
 
 __all__ = ["attention_tables", "method_tables", "render"]
 
@@ -33,7 +33,7 @@ def render(audit: Audit) -> str:
 
 def _lead(audit: Audit) -> str:
     first, *others = headline(audit)
-    listed = "".join(f"<li>{escaped(warning)}.</li>" for warning in warned(audit))
+    listed = "".join(f"<li>{escaped(warning)}.</li>" for warning in tell_warnings(audit))
     alert = f'<ul class="warned" role="alert">{listed}</ul>' if listed else ""
     return (
         f'<div class="summary"><p class="lead">{escaped(first)}</p>'

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from ...records.audit import Audit, Metric
-from .words import flips_told, headline, title_of, warned
+from .words import flips_told, headline, tell_warnings, title_of
 
 __all__ = ["summary"]
 
 
 def summary(audit: Audit) -> list[str]:
     """Say the audit in lines for a terminal: the verdict, then value, interval and baseline."""
-    lines = [*headline(audit), *(f"  {warning}" for warning in warned(audit))]
+    lines = [*headline(audit), *(f"  {warning}" for warning in tell_warnings(audit))]
     for one in audit.rankings:
         lines += ["", one.method, *(_line(metric) for metric in one.metrics)]
     if audit.about_model:

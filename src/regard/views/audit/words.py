@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ...records.audit import Audit, FlipTable, Metric
 from ...records.measures import MEASURES
 from ..drawing.words import method_in_words, percent, plural
 
-__all__ = ["flips_compared", "flips_told", "headline", "measured_with", "title_of", "warned"]
+__all__ = ["flips_compared", "flips_told", "headline", "measured_with", "tell_warnings", "title_of"]
 
 
 def title_of(name: str) -> str:
@@ -31,20 +33,15 @@ def headline(audit: Audit) -> list[str]:
     where = f" of {audit.data}" if audit.data else ""
     count = plural(audit.documents, "document")
     said.append(f"Measured on {count}{where}, drawn with seed {audit.seed}.")
-    doubts = len(audit.warnings)
+    doubts = len(audit.doubts)
     told = f"There {'is' if doubts == 1 else 'are'} {plural(doubts, 'warning')}:"
     return [*said, told if doubts else "There is nothing to warn of."]
 
 
-def warned(audit: Audit) -> list[str]:
+def tell_warnings(audit: Audit) -> list[str]:
     """The warnings, with the methods in words."""
-    told = []
-    for warning in audit.warnings:
-        # A name without an underscore is in words already.
-        for one in sorted(audit.rankings, key=lambda one: -len(one.method)):
-            warning = warning.replace(one.method, method_in_words(one.method))
-        told.append(warning[:1].upper() + warning[1:])
-    return told
+    named = [replace(one, method=method_in_words(one.method)).text for one in audit.doubts]
+    return [text[:1].upper() + text[1:] for text in named]
 
 
 def measured_with(metric: Metric) -> str:

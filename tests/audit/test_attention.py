@@ -1,4 +1,4 @@
-"""Another attention over the same states: flips, permutations, adversaries, even shares."""
+"""Another attention over the same states: flips, permutations, adversaries, even shares, seeds."""
 
 import math
 from dataclasses import replace
@@ -7,13 +7,24 @@ import numpy as np
 import pytest
 import torch
 
-from regard.audit.adversarial import adversarial
-from regard.audit.divergence import BOUND, jensen_shannon, total_variation
-from regard.audit.flips import Flips, SingleFlip, flip_table
-from regard.audit.permutation import PERMUTATIONS, permuted
-from regard.audit.reweighing import last_attention, shares
-from regard.audit.uniform import evenly_weighed
+from regard.audit.attention import (
+    BOUND,
+    PERMUTATIONS,
+    Flips,
+    SingleFlip,
+    count_flips,
+    jensen_shannon,
+    last_attention,
+    measure_adversary,
+    measure_permutations,
+    measure_stability,
+    shares,
+    total_variation,
+    weigh_evenly,
+)
 from regard.records.audit import FlipTable
+from regard.records.explanation import Decision
+from regard.records.weights import Weights
 from support.questions import CONFIGS, TEXTS, asked, bag, built
 
 NAMES = ["han", "flat", "cahan", "flow", "glass box"]
@@ -91,13 +102,13 @@ def test_one_unit_has_nothing_to_compare_with():
     answers, attention = one("han", "One")
     flips = Flips(answers, attention, number=0, seed=0)
     assert flips.single() is None and flips.fraction(np.ones(1)) == {}
-    assert permuted(attention) == {} and adversarial(attention) == {}
+    assert measure_permutations(attention) == {} and measure_adversary(attention) == {}
 
 
 def test_the_four_cases_are_counted():
     cases = [SingleFlip(True, True), SingleFlip(True, False), SingleFlip(True, False)]
     cases += [SingleFlip(False, True)] + [SingleFlip(False, False)] * 4
-    assert flip_table("sentence", cases) == FlipTable("sentence", 1, 2, 1, 4)
+    assert count_flips("sentence", cases) == FlipTable("sentence", 1, 2, 1, 4)
 
 
 def test_permuting_is_the_median_over_permutations():
@@ -109,7 +120,7 @@ def test_permuting_is_the_median_over_permutations():
         float((imposed(answers, attention.weights[row]) - answers.probabilities[0]).abs().sum() / 2)
         for row in map(torch.from_numpy, rows)
     ]
-    found = permuted(attention)["permutation_change"]
+    found = measure_permutations(attention)["permutation_change"]
     assert found.value == pytest.approx(float(np.median(moved)), abs=1e-6)
 
 
@@ -126,7 +137,7 @@ def test_divergence_is_bounded_and_known():
 def test_where_attention_does_not_matter_the_adversary_goes_far():
     """The same word everywhere: any attention gives the same answer, so one unit can have all."""
     _answers, attention = one("glass box", "Dull. " * 8)
-    found = adversarial(attention)["adversarial_jsd"]
+    found = measure_adversary(attention)["adversarial_jsd"]
     one_hot = torch.eye(attention.count).double()
     furthest = float(jensen_shannon(one_hot, attention.weights.double()).max())
     assert 0.9 * furthest <= found.value <= furthest + 1e-9
@@ -137,7 +148,7 @@ def test_where_attention_does_not_matter_the_adversary_goes_far():
 def test_the_adversary_keeps_to_the_bound(name):
     """With answers that hang on the attention it finds less than the bound of the divergence."""
     _answers, attention = one(name)
-    found = adversarial(attention)["adversarial_jsd"]
+    found = measure_adversary(attention)["adversarial_jsd"]
     assert 0 <= found.baseline <= found.value < BOUND
 
 
@@ -150,10 +161,53 @@ def test_even_attention_is_one_over_the_length_everywhere(name):
         even[layer.name] = torch.cat(rows)
     with torch.no_grad():
         expected = answers.likely(answers.model(answers.batch, impose=even).logits)
-    torch.testing.assert_close(evenly_weighed(answers), expected, atol=1e-6, rtol=0)
+    torch.testing.assert_close(weigh_evenly(answers), expected, atol=1e-6, rtol=0)
 
 
 def test_mean_pooling_has_no_gap_to_even_attention():
     config = replace(CONFIGS["han"], pooling="mean")
     answers = asked(built(config))
-    torch.testing.assert_close(evenly_weighed(answers), answers.probabilities, atol=1e-6, rtol=0)
+    torch.testing.assert_close(weigh_evenly(answers), answers.probabilities, atol=1e-6, rtol=0)
+
+
+SPANS = tuple((2 * place, 2 * place + 1) for place in range(8))
+
+
+def decided(words, sentences, spans=SPANS):
+    return Decision(
+        "a",
+        0.9,
+        (
+            Weights("word", tuple(spans[: len(words)]), tuple(words)),
+            Weights("sentence", tuple(spans[: len(sentences)]), tuple(sentences)),
+        ),
+    )
+
+
+def test_the_same_attention_is_stable():
+    one = decided([0.5, 0.5], [0.4, 0.3, 0.2, 0.1])
+    found = measure_stability(one, one)
+    assert found["stability_jsd"].value == 0.0
+    assert found["stability_overlap"].value == 1.0
+    assert found["stability_overlap"].baseline == pytest.approx(3 / 4)
+
+
+def test_attention_on_other_words_is_as_far_as_can_be():
+    found = measure_stability(decided([1.0, 0.0], [0.9, 0.1]), decided([0.0, 1.0], [0.1, 0.9]))
+    assert found["stability_jsd"].value == pytest.approx(BOUND)
+    assert found["stability_overlap"].value == 1.0, "both of two sentences are among the first"
+
+
+def test_top_sentences_that_differ_are_counted():
+    one = decided([1.0], [0.3, 0.25, 0.2, 0.1, 0.1, 0.05])
+    other = decided([1.0], [0.3, 0.05, 0.1, 0.1, 0.25, 0.2])
+    assert measure_stability(one, other)["stability_overlap"].value == pytest.approx(1 / 3)
+
+
+def test_words_that_only_one_model_read_weigh_nothing_for_the_other():
+    found = measure_stability(decided([1.0], [1.0]), decided([0.5, 0.5], [0.5, 0.5]))
+    assert 0 < found["stability_jsd"].value < BOUND
+
+
+def test_nothing_to_compare_is_no_measure():
+    assert measure_stability(decided([], []), decided([], [])) == {}

@@ -1,17 +1,29 @@
-"""Both protocols against loops that read every shortened document anew."""
+"""Erasure against loops that read each shortened text anew, tau against SciPy, shuffled copies."""
 
 import numpy as np
 import pytest
 import torch
+from scipy.stats import kendalltau
 
-from regard.audit.aopc import FerretErasure, ferret_masks, from_receipt
+from regard.audit.faithfulness import (
+    FerretErasure,
+    ask_again,
+    ferret_masks,
+    gradient_sizes,
+    measure_agreement,
+    measure_likeness,
+    movements,
+    read_receipt,
+    shuffled_copy,
+)
 from regard.data.batch import Batch
 from regard.explain import attention, gradient_input
+from regard.explain.gradients import log_odds
 from regard.explain.rankings import taken
 from regard.explain.receipts import inquiries
 from regard.ragged import Ragged
 from regard.text.tokenize import tokenize
-from support.questions import CONFIGS, TEXTS, VOCAB, asked, built
+from support.questions import CONFIGS, TEXTS, VOCAB, asked, bag, built
 
 
 def words_of(text):
@@ -77,7 +89,7 @@ def test_eraser_measures_equal_reading_every_shortened_text():
     (explained,) = attention.explain(answers)
     (inquiry,) = inquiries(answers)
     number, decision = answers.chosen[0][0], explained.decisions[0]
-    found = from_receipt(inquiry.receipt(decision), 0.5)
+    found = read_receipt(inquiry.receipt(decision), 0.5)
     amounts = decision.importance().values
     order = sorted(range(len(amounts)), key=lambda place: -amounts[place])
     start = probability(model, TEXTS[0], set(), number)
@@ -108,3 +120,76 @@ def test_where_nothing_speaks_for_the_class_nothing_is_lost_but_all_alone():
     assert found["comprehensiveness_ferret"].value == 0.0
     expected = float(inquiry.whole[0, 0]) - empty
     assert found["sufficiency_ferret"].value == pytest.approx(expected, abs=1e-6)
+
+
+def test_tau_is_scipy_s_of_the_sizes():
+    draw = np.random.default_rng(0)
+    scores, reference = draw.normal(size=30), np.abs(draw.normal(size=30))
+    expected = kendalltau(np.abs(scores), reference).statistic
+    assert measure_agreement(scores, reference).value == pytest.approx(expected)
+    assert abs(measure_agreement(scores, reference).baseline) < 0.2
+    assert measure_agreement(np.ones(5), reference[:5]) is None
+
+
+@pytest.mark.parametrize("name", ["han", "flat", "cahan", "structured"])
+def test_gradients_are_taken_with_the_attention_held(name):
+    """By finite differences along each word's vector, the weights imposed."""
+    model = built(CONFIGS[name]).double()
+    answers = asked(model, TEXTS[:1])
+    (found,) = gradient_sizes(answers)
+    held = {layer.name: layer.weights.values for layer in answers.output.attention}
+    vectors, batch = model.embed(answers.batch).values.detach(), answers.batch
+    number = torch.tensor([answers.chosen[0][0]])
+    for place in range(len(vectors)):
+        moved = []
+        for sign in (1, -1):
+            changed = vectors.clone()
+            changed[place] *= 1 + sign * 1e-5
+            words = batch.ids.with_values(changed)
+            with torch.no_grad():
+                logits = model.from_vectors(words, batch, held).logits
+            moved.append(float(log_odds(logits, number, answers)))
+        assert found[place] == pytest.approx(abs(moved[0] - moved[1]) / 2e-5, abs=1e-6)
+
+
+def test_a_model_without_attention_has_gradients_too():
+    (found,) = gradient_sizes(asked(bag({"dull": 1.5}), ["A dull end."]))
+    assert found.max() == pytest.approx(1.5) and (found > 0).sum() == 1
+
+
+def test_movements_are_the_total_variation_of_leaving_out():
+    answers = asked(built(CONFIGS["han"], label_count=3), TEXTS[:1])
+    words = inquiries(answers)[0].pieces("word")
+    found = movements(words.drops, multilabel=False, number=0)
+    assert found == pytest.approx(words.drops.abs().sum(1).numpy() / 2)
+    single = movements(words.drops, multilabel=True, number=2)
+    assert single == pytest.approx(words.drops[:, 2].abs().numpy())
+
+
+def test_a_shuffled_copy_has_the_same_numbers_in_other_places():
+    model = built(CONFIGS["han"])
+    before = [parameter.clone() for parameter in model.parameters()]
+    copied = shuffled_copy(model, seed=1)
+    moved = 0
+    for old, new, kept in zip(before, copied.parameters(), model.parameters(), strict=True):
+        assert torch.equal(old, kept), "the model itself stays as it is"
+        assert torch.equal(old.flatten().sort().values, new.flatten().sort().values)
+        moved += int((old != new).sum())
+    assert moved > 100
+    again = shuffled_copy(model, seed=1).state_dict()
+    assert all(torch.equal(again[name], part) for name, part in copied.state_dict().items())
+
+
+def test_the_copy_is_asked_about_the_same_classes():
+    model = built(CONFIGS["han"])
+    answers = asked(model, chosen=(1,))
+    other = ask_again(answers, shuffled_copy(model))
+    assert other.chosen == answers.chosen and other.model is not model
+    assert not torch.allclose(other.output.logits, answers.output.logits)
+
+
+def test_likeness_is_one_for_the_same_and_about_none_for_others():
+    scores = np.random.default_rng(0).normal(size=50)
+    assert measure_likeness(scores, scores)["tau_shuffled_weights"].value == 1.0
+    assert abs(measure_likeness(scores, scores)["tau_shuffled_weights"].baseline) < 0.2
+    assert measure_likeness(scores, np.ones(50)) == {}
