@@ -65,8 +65,8 @@ def test_without_a_choice_those_words_are_shown_whose_weight_depends_on_the_answ
     uses["lift"][uses["id"] == 4] += uses["answer"][uses["id"] == 4]
     uses["lift"][uses["id"] == 5] += 2 * uses["answer"][uses["id"] == 5]
     words = ["<pad>", "<oov>", "film", "story", "good", "!"]
-    assert context._most_dependent(uses, words)[0] == 4, "a sign is no word"
-    assert 5 not in context._most_dependent(uses, words)
+    assert context._choose_most_dependent(uses, words)[0] == 4, "a sign is no word"
+    assert 5 not in context._choose_most_dependent(uses, words)
     chosen = contexts(fitted, TEXTS)
     assert 0 < len(chosen) <= context.CHOSEN
     monkeypatch.setattr(context, "SAMPLE", 100)

@@ -51,7 +51,7 @@ class ContextTally:
         if layer is None:
             return
         self._by = layer.by
-        uses = _uses(answers)
+        uses = _list_uses(answers)
         if len(self._ids):
             uses = uses[np.isin(uses["id"], self._ids)]
         self._parts.append(uses)
@@ -68,18 +68,18 @@ class ContextTally:
         uses = np.concatenate(self._parts)
         found = ((number, uses[uses["id"] == number]) for number in self._ids.tolist())
         return tuple(
-            _context(self._words[number], some, by=self._by, classes=classes)
+            _describe_word(self._words[number], some, by=self._by, classes=classes)
             for number, some in found
             if len(some)
         )
 
     def _choose(self) -> None:
         uses = np.concatenate(self._parts)
-        self._ids = _most_dependent(uses, self._words)
+        self._ids = _choose_most_dependent(uses, self._words)
         self._parts = [uses[np.isin(uses["id"], self._ids)]]
 
 
-def _uses(answers: Answers) -> Uses:
+def _list_uses(answers: Answers) -> Uses:
     """Every word of the batch once for each answer about its document."""
     layer = pooling_layer(answers, "token")
     assert layer is not None
@@ -124,12 +124,12 @@ class _Groups:
         return ratio.astype(np.float64)
 
 
-def _most_dependent(uses: Uses, words: Sequence[str]) -> NDArray[np.int32]:
+def _choose_most_dependent(uses: Uses, words: Sequence[str]) -> NDArray[np.int32]:
     """The words whose mean lifts under two answers lie furthest apart, where that is no accident.
 
     What is no accident comes first: an F of the analysis of variance of at least ``NO_ACCIDENT``.
     """
-    groups = _groups(uses[uses["id"] != UNKNOWN])
+    groups = _group_uses(uses[uses["id"] != UNKNOWN])
     ids, starts, homes = np.unique(groups.ids, return_index=True, return_inverse=True)
     spoken = [any(map(str.isalnum, words[number])) for number in ids.tolist()]
     found = (groups.per_word(homes) > 1) & np.array(spoken, dtype=bool)
@@ -142,7 +142,7 @@ def _most_dependent(uses: Uses, words: Sequence[str]) -> NDArray[np.int32]:
     return ids[order].astype(np.int32)
 
 
-def _groups(uses: Uses) -> _Groups:
+def _group_uses(uses: Uses) -> _Groups:
     """Group uses by word and answer; groups that are too small are left out."""
     answers = int(uses["answer"].max(initial=0)) + 1
     keys = uses["id"].astype(np.int64) * answers + uses["answer"]
@@ -155,15 +155,17 @@ def _groups(uses: Uses) -> _Groups:
     return _Groups(found[kept] // answers, counts[kept], sums[kept], squares[kept])
 
 
-def _context(word: str, uses: Uses, *, by: str, classes: Sequence[ClassName]) -> WordContext:
+def _describe_word(word: str, uses: Uses, *, by: str, classes: Sequence[ClassName]) -> WordContext:
     edges = np.linspace(0.0, _round_above(float(uses["weight"].max())), BINS + 1)
     numbers = np.unique(uses["answer"]).tolist()
-    found = [_use(None, uses, edges)]
-    found += [_use(classes[number], uses[uses["answer"] == number], edges) for number in numbers]
+    found = [_describe_use(None, uses, edges)]
+    found += [
+        _describe_use(classes[number], uses[uses["answer"] == number], edges) for number in numbers
+    ]
     return WordContext(word, by, tuple(edges.tolist()), tuple(found))
 
 
-def _use(label: ClassName | None, uses: Uses, edges: NDArray[np.float64]) -> WordUse:
+def _describe_use(label: ClassName | None, uses: Uses, edges: NDArray[np.float64]) -> WordUse:
     counts, _ = np.histogram(uses["weight"], edges)
     mean, lift = (float(uses[name].astype(np.float64).mean()) for name in ("weight", "lift"))
     return WordUse(label, len(uses), mean, lift, tuple(counts.tolist()))

@@ -55,13 +55,18 @@ def compare(
     for chunk in chunks(documents, CHUNK):
         texts = [document.text for document in chunk]
         before, after = one.explain(texts, question), two.explain(texts, question)
-        answers = [_labels(one, told) for told in before], [_labels(two, told) for told in after]
+        answers = (
+            [_list_labels(one, told) for told in before],
+            [_list_labels(two, told) for told in after],
+        )
         for place, document in enumerate(chunk):
             pair = (
                 Answer(answers[0][place], before[place].probability, before[place]),
                 Answer(answers[1][place], after[place].probability, after[place]),
             )
-            tally.add(document, *pair, overlap(before[place], _about(two, pair, question)))
+            tally.add(
+                document, *pair, overlap(before[place], _explain_same_label(two, pair, question))
+            )
     if not tally.overlaps:
         raise DataError("there are no documents to compare the models on")
     return tally.difference(method)
@@ -77,8 +82,8 @@ class _Tally:
 
     def add(self, document: Document, old: Answer, new: Answer, share: float) -> None:
         """Compare the two answers about one document, whose reasons overlap by that share."""
-        truth = _truth(document)
-        old, new = (_with_truth(answer, truth) for answer in (old, new))
+        truth = _read_truth(document)
+        old, new = (_add_truth(answer, truth) for answer in (old, new))
         relabelled = set(map(str, old.labels)) != set(map(str, new.labels))
         if relabelled or share < self._settings.least_overlap:
             start = " ".join(document.text[: 4 * START].split())[:START]
@@ -115,10 +120,12 @@ class _Tally:
             self._changes, key=lambda one: (not one.label_changed, one.overlap, one.index)
         )
         shown = self._settings.shown
-        return order[:shown] + [_without_explanations(change) for change in order[shown:]]
+        return order[:shown] + [_drop_explanations(change) for change in order[shown:]]
 
 
-def _about(new: Fitted, pair: tuple[Answer, Answer], question: Question) -> Explanation:
+def _explain_same_label(
+    new: Fitted, pair: tuple[Answer, Answer], question: Question
+) -> Explanation:
     """The new model's reasons about the label that the old one explained, if it knows that label.
 
     Reasons for one label and reasons for another are not to be compared.
@@ -131,24 +138,24 @@ def _about(new: Fitted, pair: tuple[Answer, Answer], question: Question) -> Expl
     return new.explain([before.source], replace(question, label=before.label))[0]
 
 
-def _without_explanations(change: ChangedDocument) -> ChangedDocument:
+def _drop_explanations(change: ChangedDocument) -> ChangedDocument:
     old, new = (replace(answer, explanation=None) for answer in (change.old, change.new))
     return replace(change, old=old, new=new)
 
 
-def _with_truth(answer: Answer, truth: tuple[ClassName, ...] | None) -> Answer:
+def _add_truth(answer: Answer, truth: tuple[ClassName, ...] | None) -> Answer:
     if truth is None or answer.explanation is None:
         return answer
     return replace(answer, explanation=replace(answer.explanation, true_labels=truth))
 
 
-def _labels(fitted: Fitted, explanation: Explanation) -> tuple[ClassName, ...]:
+def _list_labels(fitted: Fitted, explanation: Explanation) -> tuple[ClassName, ...]:
     if not fitted.labels.multilabel:
         return (explanation.label,)
     return tuple(label for label, likely in explanation.probabilities if likely > 0.5)
 
 
-def _truth(document: Document) -> tuple[ClassName, ...] | None:
+def _read_truth(document: Document) -> tuple[ClassName, ...] | None:
     return None if document.label is None else single_labels(document.label)
 
 

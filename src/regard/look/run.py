@@ -1,25 +1,46 @@
-"""A fitted classifier and a corpus to what its attention does there, in bounded memory."""
+"""A fitted classifier and a corpus to what its attention does there, in bounded memory.
+
+How evenly it spreads its weight, which sentences decide for each class, and which labels are
+perhaps wrong; how the weight of a word changes with its context is in ``context``.
+"""
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar
 
+import torch
+from torch import Tensor
+
 from ..errors import ConfigError, DataError, nearest
 from ..explain.answers import Answers
+from ..explain.attention import pooling_layer, shares
+from ..explain.erasing import erasers
 from ..explain.fitted import Fitted, HasFitted, Question
+from ..explain.leave_one_out import without_each_sentence
+from ..models.base import Attention
 from ..models.reader import chunks
-from ..records.look import Look, Suspect
+from ..nn.rows import row_sum
+from ..ragged import Ragged
+from ..records.explanation import ClassName
+from ..records.look import ClassSentences, Deciding, Look, Spread, Suspect
 from ..records.receipt import FAITHFUL, NOT_MEASURED, WEAK, Receipt
 from ..text.document import Document, single_labels
 from ..text.vocab import UNKNOWN
 from .context import ContextTally
-from .deciding import DecidingTally
-from .spread import SpreadTally
 
-__all__ = ["Watch", "look"]
+__all__ = [
+    "Decided",
+    "DecidingTally",
+    "SpreadTally",
+    "Watch",
+    "entropies",
+    "find_deciding_sentences",
+    "look",
+]
 
 T = TypeVar("T")
 SURE = 0.9
@@ -27,6 +48,14 @@ SURE = 0.9
 MEASURED = 50
 """How many of the surest disagreements have their reasons measured."""
 SUGGESTED = 5_000  # the commonest words, among which a misspelt one is looked for
+EVENNESS_BINS = 20
+UNIFORM = 0.99
+"""From this evenness on, weights are as good as uniform."""
+LISTED = 12
+"""How many deciding sentences are kept for each class."""
+SHOWN_DOCUMENTS = 5
+LEAST = 1e-6  # what a model in single precision loses by rounding alone is no loss
+LONGEST = 400  # characters of a sentence that are kept
 
 
 class Watch(Protocol):
@@ -59,7 +88,9 @@ def look(
     disputes = sorted(tally.disputes, reverse=True)
     suspects = [
         suspect
-        for suspect in watch((_measured(fitted, dispute) for dispute in disputes), "measured")
+        for suspect in watch(
+            (_measure_dispute(fitted, dispute) for dispute in disputes), "measured"
+        )
         if suspect.verdict in (FAITHFUL, WEAK)
     ]
     classes = fitted.labels.classes
@@ -96,7 +127,7 @@ class _Tally:
 
     def __init__(self, fitted: Fitted, words: Sequence[str]) -> None:
         self.fitted = fitted
-        self.context = ContextTally(fitted.reader.vocab.words, _ids(fitted, words))
+        self.context = ContextTally(fitted.reader.vocab.words, _find_ids(fitted, words))
         self.spread, self.deciding = SpreadTally(), DecidingTally()
         self.count = self.labelled = self.disagreements = 0
         self.disputes: list[_Dispute] = []
@@ -129,7 +160,7 @@ class _Tally:
                     heapq.heappop(self.disputes)
 
 
-def _measured(fitted: Fitted, dispute: _Dispute) -> Suspect:
+def _measure_dispute(fitted: Fitted, dispute: _Dispute) -> Suspect:
     """Ask for the reasons of one answer and how well they hold."""
     question = Question(label=dispute.answer, receipt=True)
     explanation = fitted.explain([dispute.document.text], question)[0]
@@ -151,7 +182,7 @@ def _comprehensiveness(receipt: Receipt) -> float:
     return sum(found) / len(found) if found else 0.0
 
 
-def _ids(fitted: Fitted, words: Sequence[str]) -> list[int]:
+def _find_ids(fitted: Fitted, words: Sequence[str]) -> list[int]:
     """The ids of words that someone asked for, each once."""
     vocab = fitted.reader.vocab
     ids: list[int] = vocab.ids(words).tolist()
@@ -161,3 +192,132 @@ def _ids(fitted: Fitted, words: Sequence[str]) -> list[int]:
             said = f"did you mean {near!r}?" if near else "choose a word of the training texts"
             raise ConfigError(f"the model knows no word {word!r}; {said}")
     return list(dict.fromkeys(ids))
+
+
+def entropies(weights: Ragged) -> Tensor:
+    """Return the entropy of each row of shares, in nats, (rows,); an empty row has none."""
+    logs = torch.where(weights.values > 0, weights.values, 1.0).log()
+    return -row_sum(weights.with_values(weights.values * logs))
+
+
+class SpreadTally:
+    """Counts how even the attention is, batch by batch."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, list[Tensor]] = {}  # (rows, 2): entropy, items
+
+    def add(self, answers: Answers) -> None:
+        """Look at the attention of one batch."""
+        for level, over in (("word", "token"), ("sentence", "sentence")):
+            layer = pooling_layer(answers, over)
+            if layer is not None:
+                self._found.setdefault(level, []).append(_measure_rows(layer))
+
+    def spreads(self) -> tuple[Spread, ...]:
+        """Return what was counted, one record a level; none for a level without rows."""
+        found = ((level, torch.cat(parts)) for level, parts in self._found.items())
+        return tuple(_spread(level, rows) for level, rows in found if len(rows))
+
+
+def _measure_rows(layer: Attention) -> Tensor:
+    """Entropy and item count of each row that leaves a choice; of several hops the mean."""
+    weights = shares(layer)
+    mean = weights.with_values(weights.values.mean(1))
+    pairs = torch.stack([entropies(mean), mean.lengths.double()], dim=1)
+    return pairs[mean.lengths > 1]
+
+
+def _spread(level: str, rows: Tensor) -> Spread:
+    entropy, items = rows.unbind(1)
+    evenness = (entropy / items.log()).clamp(0, 1)
+    return Spread(
+        level=level,
+        rows=len(rows),
+        mean_items=float(items.mean()),
+        effective_items=float(entropy.exp().mean()),
+        evenness=float(evenness.mean()),
+        uniform_rows=float((evenness >= UNIFORM).double().mean()),
+        bins=tuple(torch.histc(evenness, EVENNESS_BINS, 0.0, 1.0).long().tolist()),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """The sentence of one document without which one of its answers loses most."""
+
+    place: int  # of the document in its batch
+    answer: int  # number of the class
+    text: str
+    drop: float
+    flips: bool
+
+
+def find_deciding_sentences(answers: Answers) -> Iterator[Decided]:
+    """Leave out each sentence of each document and name the one that is missed most.
+
+    A document in which no sentence is missed gives nothing. The sentence that is named was really
+    left out; of a very long document only those are that seem to count.
+    """
+    for place, eraser in enumerate(erasers(answers.model, answers.batch)):
+        if not eraser.sentence_count:
+            continue
+        found = without_each_sentence(eraser, lambda logits: logits)
+        left = answers.likely(found.values)  # (sentences, classes)
+        whole = answers.likely(eraser.whole())
+        text = answers.batch.texts[place]
+        spans = text.sentence_spans()
+        for number in answers.chosen[place]:
+            drops = whole[0, number] - left[:, number]
+            best = int(found.places[drops[found.places].argmax()])
+            if drops[best] > LEAST:
+                start, end = spans[best]
+                now = answers.decided(left[best : best + 1], number)
+                flips = bool(now[0] != answers.decided(whole, number)[0])
+                yield Decided(place, number, text.text[start:end], float(drops[best]), flips)
+
+
+@dataclass(slots=True)
+class _Sentence:
+    """One sentence, however its capitals and spaces, over all documents that it decides."""
+
+    text: str
+    drops: list[float] = field(default_factory=list)
+    flips: int = 0
+    documents: list[int] = field(default_factory=list)
+
+    def record(self) -> Deciding:
+        mean = sum(self.drops) / len(self.drops)
+        some = tuple(self.documents[:SHOWN_DOCUMENTS])
+        return Deciding(self.text, len(self.drops), mean, self.flips, some)
+
+
+class DecidingTally:
+    """An index of the sentences that decide each class, filled batch by batch."""
+
+    def __init__(self) -> None:
+        self._answered: Counter[int] = Counter()
+        self._sentences: dict[tuple[int, str], _Sentence] = {}
+
+    def add(self, answers: Answers, places: Sequence[int]) -> None:
+        """Take in one batch; ``places`` are those of its documents in the corpus."""
+        self._answered.update(number for numbers in answers.chosen for number in numbers)
+        for found in find_deciding_sentences(answers):
+            text = " ".join(found.text.split())
+            text = text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+            entry = self._sentences.setdefault((found.answer, text.casefold()), _Sentence(text))
+            entry.drops.append(found.drop)
+            entry.flips += found.flips
+            entry.documents.append(places[found.place])
+
+    def classes(self, names: Sequence[ClassName]) -> tuple[ClassSentences, ...]:
+        """Return the index, the class that was answered most first."""
+        by_class: dict[int, list[_Sentence]] = {}
+        for (number, _), sentence in self._sentences.items():
+            by_class.setdefault(number, []).append(sentence)
+        found = []
+        for number, count in self._answered.most_common():
+            # What a sentence carries over the whole corpus: often and a little, or once and all.
+            ranked = sorted(by_class.get(number, []), key=lambda one: -sum(one.drops))
+            records = tuple(sentence.record() for sentence in ranked[:LISTED])
+            found.append(ClassSentences(names[number], count, records))
+        return tuple(found)
