@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from regard.records.difference import Difference
+from regard.records.look import Difference
 from support.cli_files import COLUMNS
 from support.reviews import reviews, tiny
 

@@ -7,7 +7,7 @@ import pytest
 from regard.data.columns import Columns
 from regard.data.readers import read_documents, read_rows, read_texts
 from regard.errors import DataError
-from regard.records.reading import ReadCounts
+from regard.records.data import ReadCounts
 
 
 def write(path, content):

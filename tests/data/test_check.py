@@ -10,7 +10,7 @@ from regard.data.columns import Columns
 from regard.data.corpus import build_corpus
 from regard.data.fingerprints import fingerprint, repeated, shared
 from regard.data.readers import read_rows
-from regard.records.check import ClassSize, DataCheck, Overlap
+from regard.records.data import ClassSize, DataCheck, Overlap
 from regard.text.document import Document
 from regard.text.tokenize import TextConfig, tokenize
 

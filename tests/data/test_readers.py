@@ -20,7 +20,7 @@ import pytest
 from regard.data.columns import Columns
 from regard.data.readers import read_documents, read_rows, read_texts
 from regard.errors import ConfigError, DataError
-from regard.records.reading import ReadCounts
+from regard.records.data import ReadCounts
 from regard.text.document import Document
 
 IMDB = Path(__file__).resolve().parents[2] / ".." / "shared" / "data" / "imdb"

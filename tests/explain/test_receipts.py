@@ -16,7 +16,7 @@ from regard.explain.erasing import documents
 from regard.explain.methods import METHODS, methods_for
 from regard.explain.receipts import with_receipts
 from regard.ragged import Ragged
-from regard.records.receipt import CHANCE, FAITHFUL, NOT_MEASURED, TOO_SHORT, WEAK
+from regard.records.explanation import CHANCE, FAITHFUL, NOT_MEASURED, TOO_SHORT, WEAK
 from regard.records.weights import Weights
 from regard.text.vocab import UNKNOWN
 from support.questions import CONFIGS, VOCAB, WORDS, asked, bag, built

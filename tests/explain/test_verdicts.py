@@ -7,7 +7,7 @@ import pytest
 
 from regard.explain.rankings import random_sets
 from regard.explain.verdicts import ERROR_RATE, SHUFFLES, SetTest, together
-from regard.records.receipt import CHANCE, FAITHFUL, NOT_MEASURED, TOO_SHORT, WEAK, Judgement
+from regard.records.explanation import CHANCE, FAITHFUL, NOT_MEASURED, TOO_SHORT, WEAK, Judgement
 
 
 def sets(count, seed=0):

@@ -6,8 +6,8 @@ import pytest
 from regard import ConfigError, DataError, Document
 from regard.look import difference
 from regard.look.difference import Comparison, compare, overlap
-from regard.records.difference import Difference
 from regard.records.explanation import Decision, Explanation
+from regard.records.look import Difference
 from regard.records.weights import Weights
 from support.reviews import reviews, tiny
 

@@ -9,8 +9,7 @@ import pytest
 
 from regard.errors import DataError
 from regard.records.alignment import Alignment, AlignmentReceipt, WrittenReceipt
-from regard.records.explanation import Piece
-from regard.records.receipt import Judgement
+from regard.records.explanation import Judgement, Piece
 
 MADE = Alignment(
     source="ein Haus",

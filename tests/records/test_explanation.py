@@ -9,8 +9,14 @@ from hypothesis import strategies as st
 
 from regard.errors import DataError
 from regard.records.encoding import decode
-from regard.records.explanation import Change, Decision, Explanation
-from regard.records.receipt import Curve, Measure, Receipt
+from regard.records.explanation import (
+    Change,
+    Decision,
+    ErasureCurve,
+    Explanation,
+    Receipt,
+    ReceiptMeasure,
+)
 from regard.records.weights import Weights
 
 TEXT = "Dull film. A brilliant end!"
@@ -97,8 +103,8 @@ def test_any_explained_label_can_be_asked_for():
 
 
 def test_everything_survives_json():
-    curve = Curve("word", 9, (1, 3), (0.5, 0.25), (0.5, 0.75), (0.5, 0.5), (0.5, 0.5))
-    measures = (Measure("sufficiency", 0.1, 0.05, "word"), Measure("tau", 0.3))
+    curve = ErasureCurve("word", 9, (1, 3), (0.5, 0.25), (0.5, 0.75), (0.5, 0.5), (0.5, 0.5))
+    measures = (ReceiptMeasure("sufficiency", 0.1, 0.05, "word"), ReceiptMeasure("tau", 0.3))
     receipt = Receipt("weak", measures, (0.1,), (curve,), 20, 1.5, "mask")
     full = explanation(
         decisions=(

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from regard.records.alignment import Alignment, AlignmentReceipt, WrittenReceipt
-from regard.records.receipt import Judgement
+from regard.records.explanation import Judgement
 
 HOSTILE = (
     "<script>window.hit = 1</script> <img src=x onerror='window.hit = 2'> "

@@ -4,11 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from regard.records.data import BadRow, ClassCut, ReadCounts, TruncationReport
 from regard.records.evaluation import DataNotes, Evaluation, ModelFacts
 from regard.records.explanation import Decision, Explanation
 from regard.records.history import Epoch, History
-from regard.records.reading import BadRow, ReadCounts
-from regard.records.truncation import ClassCut, TruncationReport
 from regard.records.weights import Weights
 from regard.tasks.metrics import evaluate
 from regard.tasks.predictions import BaselineAnswers, Predictions

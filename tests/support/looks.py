@@ -1,11 +1,13 @@
 """A look through a corpus and a difference of models, made by hand, for tests of the views."""
 
-from regard.records.difference import Answer, ChangedDocument, Difference
 from regard.records.look import (
+    Answer,
+    ChangedDocument,
     ClassSentences,
     Deciding,
+    Difference,
+    Evenness,
     Look,
-    Spread,
     Suspect,
     WordContext,
     WordUse,
@@ -21,8 +23,8 @@ def looked(explanation, *, label="positive", word="good", sentence="It was good.
         documents=40,
         words=(WordContext(word, "sentence", (0.0, 0.25, 0.5, 0.75, 1.0), tuple(uses)),),
         spreads=(
-            Spread("word", 90, 12.0, 4.5, 0.61, 0.02, (1, 2, 80, 7)),
-            Spread("sentence", 40, 6.0, 2.0, 0.4, 0.0, (10, 20, 10, 0)),
+            Evenness("word", 90, 12.0, 4.5, 0.61, 0.02, (1, 2, 80, 7)),
+            Evenness("sentence", 40, 6.0, 2.0, 0.4, 0.0, (10, 20, 10, 0)),
         ),
         classes=(ClassSentences(label, 25, (Deciding(sentence, 3, 0.42, 1, (0, 7, 11)),)),),
         labelled=40,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from regard.data.formats.links import parse_links
 from regard.errors import ConfigError, DataError
 from regard.records.alignment import Alignment
-from regard.records.links import GoldLinks
+from regard.records.translation import GoldLinks
 from regard.tasks.alignment import links_of, mean_effective_count, score_links
 from support.aligned import aligned
 

@@ -26,7 +26,7 @@ from ..explain.erasing import Mask
 from ..explain.gradients import differentiating, log_odds
 from ..explain.rankings import Floats, kendall
 from ..models.base import Model
-from ..records.receipt import Receipt
+from ..records.explanation import Receipt
 from .tally import Measured
 
 __all__ = [

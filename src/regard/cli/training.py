@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..data.readers import Reader
     from ..estimators.fitting import FitOptions
     from ..estimators.trainer import Run
-    from ..records.check import DataCheck, PairCheck
+    from ..records.data import DataCheck, PairCheck
     from ..records.history import History
     from ..training.observers import Observer
     from ..training.teams import Team

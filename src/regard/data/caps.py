@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..config import checked_settings, require
-from ..records.truncation import ClassCut, TruncationReport
+from ..records.data import ClassCut, TruncationReport
 from ..text.encode import Encoded
 from .runs import places_in_row, row_sums
 

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..records.check import ClassSize, DataCheck, Lengths, Overlap
-from ..records.reading import ReadCounts
+from ..records.data import ClassSize, DataCheck, Lengths, Overlap, ReadCounts
 from .caps import length_at
 from .corpus.lengths import sentence_histogram, word_histogram
 from .corpus.mapped import Corpus

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..config import checked_settings, require
 from ..errors import DataError
-from ..records.reading import BadRow, RowFault
+from ..records.data import BadRow, RowFault
 from ..text.document import Document, Label
 from .formats.dialects import Dialect
 from .formats.encodings import require_encoding

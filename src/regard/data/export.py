@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..config import require
-from ..records.truncation import TruncationReport
+from ..records.data import TruncationReport
 from ..text.vocab import PADDING
 from .batch import Batch
 from .caps import Caps, CutTally, count_cuts, cut

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ..records.reading import BadRow
+from ..records.data import BadRow
 from ..text.document import Document
 from .formats.folders import files_below, is_text_name
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..config import require_one_of
 from ..errors import DataError
-from ..records.reading import BadRow, ReadCounts
+from ..records.data import BadRow, ReadCounts
 from ..text.document import Document
 from .columns import PARTS, Columns, Found, Row, RowError, to_document
 from .formats.delimited import delimited_rows

@@ -29,7 +29,7 @@ from ..models.base import Model, ModelConfig
 from ..models.han import HANConfig
 from ..models.reader import TextReader
 from ..nn.dropout import in_evaluation
-from ..records.check import DataCheck
+from ..records.data import DataCheck
 from ..records.evaluation import Evaluation
 from ..records.explanation import ClassName, Explanation
 from ..records.history import History

@@ -16,8 +16,8 @@ from ..data.caps import CutTally
 from ..data.fingerprints import fingerprint, shared
 from ..errors import DataError
 from ..models.reader import chunks
+from ..records.data import TruncationReport
 from ..records.evaluation import DataNotes, Evaluation, ModelFacts
-from ..records.truncation import TruncationReport
 from ..tasks.metrics import evaluate as score
 from ..tasks.predictions import BaselineAnswers, Floats, Predictions
 from ..text.document import Document, Label, single_labels

@@ -25,7 +25,7 @@ from ..config import Plain, require
 from ..data.columns import Columns
 from ..data.readers import Reader
 from ..data.splits import SplitBy
-from ..records.check import DataCheck, PairCheck
+from ..records.data import DataCheck, PairCheck
 from ..records.history import History
 from ..text.document import Document
 from ..training.batches import B, Batches

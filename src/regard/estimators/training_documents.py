@@ -25,7 +25,7 @@ from ..data.splits import split_validation
 from ..errors import DataError
 from ..models.base import Model
 from ..ragged import send
-from ..records.check import DataCheck
+from ..records.data import DataCheck
 from ..tasks.classify import ClassificationLoss
 from ..text.document import Document
 from ..text.tokenize import TextConfig

@@ -22,7 +22,7 @@ from ..models.reader import chunks
 from ..models.seq2seq import Seq2Seq, Seq2SeqConfig
 from ..records.alignment import Alignment
 from ..records.audit import Audit, MethodAudit
-from ..records.check import PairCheck
+from ..records.data import PairCheck
 from ..records.history import History
 from ..records.translation import Candidate, TranslationScores
 from ..tasks.alignment import mean_effective_count

@@ -22,7 +22,7 @@ from ..data.pairs import EncodedPairs
 from ..models.seq2seq import Seq2Seq
 from ..nn.dropout import in_evaluation
 from ..records.alignment import Alignment, AlignmentReceipt, WrittenReceipt, belonging
-from ..records.receipt import CHANCE, FAITHFUL, NOT_MEASURED, TOO_SHORT, WEAK, Judgement
+from ..records.explanation import CHANCE, FAITHFUL, NOT_MEASURED, TOO_SHORT, WEAK, Judgement
 from ..text.units import START, CutText, Units
 from ..text.vocab import PADDING, UNKNOWN
 from .rankings import Floats

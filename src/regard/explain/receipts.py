@@ -9,8 +9,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..records.explanation import Decision, Explanation
-from ..records.receipt import NOT_MEASURED, TOO_SHORT, Curve, Judgement, Measure, Receipt
+from ..records.explanation import (
+    NOT_MEASURED,
+    TOO_SHORT,
+    Decision,
+    ErasureCurve,
+    Explanation,
+    Judgement,
+    Receipt,
+    ReceiptMeasure,
+)
 from .answers import Answers
 from .comprehensiveness import ranked_levels
 from .erasing import Eraser, Places, erasers
@@ -113,7 +121,7 @@ class Inquiry:
         if pieces.count > 1:
             lead = float(gains[0] - gains[1:].mean())
             judgement = pieces.test(number).judge(level, amounts, lead)
-            measures.append(Measure("agreement", judgement.agreement or 0.0, 0.0, level))
+            measures.append(ReceiptMeasure("agreement", judgement.agreement or 0.0, 0.0, level))
         return _Finding(measures, _curve(pieces, both, number), gains, judgement)
 
     def _flips(self, without: Tensor, number: int) -> Floats:
@@ -194,8 +202,8 @@ class Pieces:
 class _Finding:
     """What was found about the pieces of one level."""
 
-    measures: list[Measure]
-    curve: Curve
+    measures: list[ReceiptMeasure]
+    curve: ErasureCurve
     gains: Floats  # of the explanation, then of the random rankings
     judgement: Judgement
 
@@ -214,16 +222,16 @@ def _mean_of_bins(likely: Tensor, number: int) -> Floats:
     return likely[..., number].mean(1).numpy()
 
 
-def _measure(name: str, values: Floats, level: str) -> Measure:
+def _measure(name: str, values: Floats, level: str) -> ReceiptMeasure:
     """The first value is the explanation's, the rest are those of random rankings."""
-    return Measure(name, float(values[0]), float(values[1:].mean()), level)
+    return ReceiptMeasure(name, float(values[0]), float(values[1:].mean()), level)
 
 
-def _curve(pieces: Pieces, both: Erased, number: int) -> Curve:
+def _curve(pieces: Pieces, both: Erased, number: int) -> ErasureCurve:
     def points(likely: Tensor) -> tuple[float, ...]:
         return tuple(likely[..., number].mean(0).tolist())
 
-    return Curve(
+    return ErasureCurve(
         level=pieces.level,
         piece_count=pieces.count,
         taken=tuple(taken(pieces.count)),

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..records.receipt import CHANCE, FAITHFUL, NOT_MEASURED, TOO_SHORT, WEAK, Judgement
+from ..records.explanation import CHANCE, FAITHFUL, NOT_MEASURED, TOO_SHORT, WEAK, Judgement
 from .erasing import Mask
 from .rankings import Floats
 

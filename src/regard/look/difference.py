@@ -12,8 +12,8 @@ from ..config import require
 from ..errors import DataError
 from ..explain.fitted import Fitted, HasFitted, Question
 from ..models.reader import chunks
-from ..records.difference import Answer, ChangedDocument, Difference
 from ..records.explanation import ClassName, Decision, Explanation
+from ..records.look import Answer, ChangedDocument, Difference
 from ..records.weights import Weights
 from ..text.document import Document, single_labels
 

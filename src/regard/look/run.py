@@ -25,9 +25,8 @@ from ..models.base import Attention
 from ..models.reader import chunks
 from ..nn.rows import row_sum
 from ..ragged import Ragged
-from ..records.explanation import ClassName
-from ..records.look import ClassSentences, Deciding, Look, Spread, Suspect
-from ..records.receipt import FAITHFUL, NOT_MEASURED, WEAK, Receipt
+from ..records.explanation import FAITHFUL, NOT_MEASURED, WEAK, ClassName, Receipt
+from ..records.look import ClassSentences, Deciding, Evenness, Look, Suspect
 from ..text.document import Document, single_labels
 from ..text.vocab import UNKNOWN
 from .context import ContextTally
@@ -213,7 +212,7 @@ class SpreadTally:
             if layer is not None:
                 self._found.setdefault(level, []).append(_measure_rows(layer))
 
-    def spreads(self) -> tuple[Spread, ...]:
+    def spreads(self) -> tuple[Evenness, ...]:
         """Return what was counted, one record a level; none for a level without rows."""
         found = ((level, torch.cat(parts)) for level, parts in self._found.items())
         return tuple(_spread(level, rows) for level, rows in found if len(rows))
@@ -227,10 +226,10 @@ def _measure_rows(layer: Attention) -> Tensor:
     return pairs[mean.lengths > 1]
 
 
-def _spread(level: str, rows: Tensor) -> Spread:
+def _spread(level: str, rows: Tensor) -> Evenness:
     entropy, items = rows.unbind(1)
     evenness = (entropy / items.log()).clamp(0, 1)
-    return Spread(
+    return Evenness(
         level=level,
         rows=len(rows),
         mean_items=float(items.mean()),

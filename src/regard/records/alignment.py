@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from ..errors import DataError
 from .encoding import decode, encode
-from .explanation import Piece
-from .receipt import Judgement
+from .explanation import Judgement, Piece
 from .weights import Span
 
 __all__ = ["Alignment", "AlignmentReceipt", "WrittenReceipt", "belonging"]

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .encoding import Json, decode, encode
+from .encoding import Json, Record, encode
 from .evaluation import Interval
 
 __all__ = [
@@ -148,7 +148,7 @@ class Doubt:
 
 
 @dataclass(frozen=True, slots=True)
-class Audit:
+class Audit(Record):
     """How far a model's explanations can be trusted, over a data set."""
 
     documents: int
@@ -191,11 +191,6 @@ class Audit:
         warnings: list[Json] = [*self.warnings]
         added = {"methods": methods, "measures": measures, "warnings": warnings}
         return json.dumps({**added, **whole}, indent=indent)
-
-    @classmethod
-    def from_json(cls, text: str) -> Audit:
-        """Read what ``to_json`` wrote."""
-        return decode(cls, text)
 
     def to_html(self) -> str:
         """Return a whole HTML page that needs nothing else."""

@@ -9,14 +9,14 @@ import types
 import typing
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, TypeVar, Union, cast
+from typing import TYPE_CHECKING, Self, TypeVar, Union, cast
 
 from ..errors import DataError
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-__all__ = ["Json", "decode", "encode"]
+__all__ = ["Json", "Record", "decode", "encode"]
 
 Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 T = TypeVar("T", bound="DataclassInstance")
@@ -25,6 +25,20 @@ _NUMBERS = {int, float, bool}
 # Between the halves of a surrogate pair. A text can hold both as two characters, but JSON reads
 # them back as one, and every span behind would be wrong: such a text is written in parts.
 _HALVES = re.compile("(?<=[\ud800-\udbff])(?=[\udc00-\udfff])")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Record:
+    """Plain data that is written as a JSON object and read back unchanged."""
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Return the record as a JSON object, on one line unless ``indent`` is given."""
+        return encode(self, indent=indent)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read what ``to_json`` wrote."""
+        return decode(cls, text)
 
 
 def encode(record: DataclassInstance, *, indent: int | None = None) -> str:

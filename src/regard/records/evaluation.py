@@ -6,19 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from .encoding import decode, encode
+from .data import ReadCounts, TruncationReport
+from .encoding import Record
 from .explanation import Explanation
 from .history import History
-from .reading import ReadCounts
-from .truncation import TruncationReport
 
 __all__ = [
+    "Advantage",
     "Baseline",
     "Calibration",
     "ClassScore",
     "CoveragePoint",
     "DataNotes",
-    "Difference",
     "Evaluation",
     "Interval",
     "LengthBin",
@@ -81,7 +80,7 @@ class CoveragePoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class Advantage:
     """Ours minus theirs on the same documents; below zero, theirs is better."""
 
     value: float
@@ -98,8 +97,8 @@ class Baseline:
     macro_f1: float
     macro_f1_interval: Interval
     micro_f1: float
-    accuracy_difference: Difference
-    macro_f1_difference: Difference
+    accuracy_difference: Advantage
+    macro_f1_difference: Advantage
     constant_answer: str | None = None  # what it always answers, where it does so
     note: str = ""  # such as which documents it learned from
 
@@ -171,7 +170,7 @@ class ModelFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluation:
+class Evaluation(Record):
     """How good a classifier is on labelled documents, beside plain methods on the same ones.
 
     For multi-label data ``accuracy`` is the share of documents whose labels are all right and
@@ -205,15 +204,6 @@ class Evaluation:
     data: DataNotes = DataNotes()
     model: ModelFacts = ModelFacts()
     title: str = ""
-
-    def to_json(self, *, indent: int | None = None) -> str:
-        """Return one JSON object with ``accuracy``, ``macro_f1`` and the rest at its top level."""
-        return encode(self, indent=indent)
-
-    @classmethod
-    def from_json(cls, text: str) -> Evaluation:
-        """Read what ``to_json`` wrote."""
-        return decode(cls, text)
 
     def threshold_for(self, accuracy: float, *, fewest: int = 20) -> CoveragePoint | None:
         """Return the point that answers most documents with at least ``accuracy``, if there is one.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ..config import Plain
-from .encoding import decode, encode
+from .encoding import Record, encode
 
 __all__ = ["Chart", "ChartKind", "Curve", "Experiment", "Finding", "Row", "Setting", "Spread"]
 
@@ -88,7 +88,7 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True)
-class Experiment:
+class Experiment(Record):
     """An experiment with all its seeds; ``columns`` name the values of every row."""
 
     name: str
@@ -115,11 +115,6 @@ class Experiment:
         """How long one row took, in the mean over the seeds."""
         return statistics.fmean(finding.rows[row].seconds for finding in self.findings)
 
-    def to_json(self) -> str:
+    def to_json(self, *, indent: int | None = 1) -> str:
         """Return the experiment as a JSON object."""
-        return encode(self, indent=1)
-
-    @classmethod
-    def from_json(cls, text: str) -> Experiment:
-        """Read an experiment from what ``to_json`` wrote."""
-        return decode(cls, text)
+        return encode(self, indent=indent)

@@ -1,4 +1,7 @@
-"""What a model decided about one input, and what counted: plain data, no tensors, no model."""
+"""What a model decided about one input, what counted, and how faithful that was measured to be.
+
+Plain data, no tensors, no model.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,29 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import DataError, suggestion
-from .encoding import decode, encode
-from .receipt import Receipt
+from .encoding import Record
 from .weights import Span, Weights, importance
 
-__all__ = ["Change", "ClassName", "Decision", "Explanation", "Piece"]
+__all__ = [
+    "CHANCE",
+    "FAITHFUL",
+    "NOT_MEASURED",
+    "TOO_SHORT",
+    "WEAK",
+    "Change",
+    "ClassName",
+    "Decision",
+    "ErasureCurve",
+    "Explanation",
+    "Judgement",
+    "Piece",
+    "Receipt",
+    "ReceiptMeasure",
+]
 
 ClassName = str | int
+FAITHFUL, WEAK, CHANCE = "faithful", "weak", "no better than chance"
+TOO_SHORT, NOT_MEASURED = "too short to tell", "not measured"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +46,77 @@ class Piece:
     span: Span
     weight: float
     score: float | None = None  # with its sign, where the method knows one
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiptMeasure:
+    """One number about an explanation, beside what random rankings of the pieces get on average."""
+
+    name: str  # "comprehensiveness", "sufficiency", "flip", "agreement"
+    value: float
+    random: float | None = None
+    level: str = ""  # what was ranked: "word" or "sentence"
+
+
+@dataclass(frozen=True, slots=True)
+class ErasureCurve:
+    """The probability of the label while pieces are taken away, the heaviest first.
+
+    One number for each bin of the receipt; those of random rankings are means.
+    """
+
+    level: str  # "word" or "sentence"
+    piece_count: int  # of the document
+    taken: tuple[int, ...]  # how many pieces each bin is
+    without: tuple[float, ...]  # the probability without them
+    alone: tuple[float, ...]  # the probability of them alone
+    random_without: tuple[float, ...]
+    random_alone: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What can be said of the scores of one level, and how likely chance alone would say it.
+
+    The model was asked without many random sets of pieces. ``agreement`` is the correlation of
+    what the answer lost with what the scores of each set add up to; ``p_value`` is the share of
+    shuffles of the scores, their own order counted, that agree as well.
+    """
+
+    level: str  # "word" or "sentence"
+    verdict: str  # one of the five named above
+    p_value: float | None = None  # None: nothing was tested
+    agreement: float | None = None  # from -1 to 1
+    lead: float | None = None  # how much more probability hangs on the heaviest than on random ones
+    sets: int = 0  # how many were taken away
+    shuffles: int = 0  # how many orders of the scores were tried
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """How faithful an explanation was measured to be, by asking the model again without pieces."""
+
+    verdict: str  # words and sentences together: where they differ, "weak"
+    measures: tuple[ReceiptMeasure, ...]
+    bins: tuple[float, ...] = ()  # the shares of the pieces that were erased
+    curves: tuple[ErasureCurve, ...] = ()
+    random_rankings: int = 0  # how many the baseline is the mean of
+    margin: float = 0.0  # by how many of their standard deviations the random ones are beaten
+    rivals: float | None = None  # the share of random rankings that do as well
+    erasure: str = "delete"  # how the pieces were taken away
+    judgements: tuple[Judgement, ...] = ()  # words and sentences apart
+
+    def measure(self, name: str, level: str = "") -> ReceiptMeasure | None:
+        """The measure of that name, at that level, if it was taken."""
+        return next((one for one in self.measures if (one.name, one.level) == (name, level)), None)
+
+    def judgement(self, level: str) -> Judgement | None:
+        """What is said of the words or of the sentences, if they were looked at."""
+        return next((one for one in self.judgements if one.level == level), None)
+
+    def curve(self, level: str) -> ErasureCurve | None:
+        """The curve of the words or of the sentences, if it was taken."""
+        return next((curve for curve in self.curves if curve.level == level), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +161,7 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Explanation:
+class Explanation(Record):
     """What a model decided about one input, and what counted: to be saved, sent and drawn."""
 
     source: str  # the text itself, never altered
@@ -151,15 +241,6 @@ class Explanation:
         start, end = weights.pieces[place]
         score = None if weights.scores is None else weights.scores[place]
         return Piece(self.source[start:end], (start, end), weights.values[place], score)
-
-    def to_json(self) -> str:
-        """Return the explanation as one line of JSON, from which it can be read back unchanged."""
-        return encode(self)
-
-    @classmethod
-    def from_json(cls, text: str) -> Explanation:
-        """Read what ``to_json`` wrote."""
-        return decode(cls, text)
 
     # The rest is for a person at a prompt: the record hands itself to a view, imported late,
     # because views know records and not the other way round.

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from .encoding import Json, decode, encode
+from .encoding import Json, Record
 
 __all__ = ["Epoch", "History", "Stopped"]
 
@@ -67,7 +67,7 @@ class Epoch:
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class History(Record):
     """A whole training: its epochs, the one whose weights were kept, and why it ended.
 
     ``best_epoch`` is None where the training was interrupted before its first epoch ended.
@@ -92,12 +92,3 @@ class History:
     def seconds(self) -> float:
         """How long the training took, without the validation."""
         return sum(epoch.seconds for epoch in self.epochs)
-
-    def to_json(self) -> str:
-        """Return the history as a JSON object."""
-        return encode(self)
-
-    @classmethod
-    def from_json(cls, text: str) -> History:
-        """Read a history from what ``to_json`` wrote."""
-        return decode(cls, text)

@@ -1,13 +1,24 @@
-"""What a look through a whole corpus found out about a model's attention: plain data."""
+"""What a look through a corpus found out about a model, or about two of them: plain data."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .encoding import decode, encode
+from .encoding import Record
 from .explanation import ClassName, Explanation
 
-__all__ = ["ClassSentences", "Deciding", "Look", "Spread", "Suspect", "WordContext", "WordUse"]
+__all__ = [
+    "Answer",
+    "ChangedDocument",
+    "ClassSentences",
+    "Deciding",
+    "Difference",
+    "Evenness",
+    "Look",
+    "Suspect",
+    "WordContext",
+    "WordUse",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +43,7 @@ class WordContext:
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class Evenness:
     """How evenly one level of attention spreads its weight, over all rows of two items or more.
 
     Evenness is entropy over its maximum: 1 for uniform weights, 0 where one item has it all.
@@ -86,7 +97,7 @@ class Suspect:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class Look(Record):
     """What a look through a corpus found: weights in context, spread, deciding sentences, labels.
 
     ``disagreements`` counts the sure answers that the labels contradict; the surest of them were
@@ -95,7 +106,7 @@ class Look:
 
     documents: int
     words: tuple[WordContext, ...] = ()
-    spreads: tuple[Spread, ...] = ()
+    spreads: tuple[Evenness, ...] = ()
     classes: tuple[ClassSentences, ...] = ()
     labelled: int = 0  # documents that came with a label
     disagreements: int = 0
@@ -104,11 +115,58 @@ class Look:
     sure: float = 0.9  # how probable an answer must be to doubt a label
     title: str = ""
 
-    def to_json(self, *, indent: int | None = None) -> str:
-        """Return the findings as one JSON object."""
-        return encode(self, indent=indent)
 
-    @classmethod
-    def from_json(cls, text: str) -> Look:
-        """Read what ``to_json`` wrote."""
-        return decode(cls, text)
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one model said of one document."""
+
+    labels: tuple[ClassName, ...]  # one, or for multi-label data all that hold
+    probability: float  # of the first label, or of the likeliest where none holds
+    explanation: Explanation | None = None  # kept for the documents that are shown
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedDocument:
+    """A document about which two models disagree."""
+
+    index: int  # its place, from 0
+    start: str  # how its text begins
+    old: Answer
+    new: Answer
+    overlap: float  # the share of their reasons that both have, 0 to 1
+    label_changed: bool
+    true_labels: tuple[ClassName, ...] | None = None  # None: not known
+
+    @property
+    def outcome(self) -> str:
+        """What the change did where the truth is known: "mended", "broken", or nothing said."""
+        if self.true_labels is None or not self.label_changed:
+            return ""
+        truth = set(map(str, self.true_labels))
+        right = [set(map(str, answer.labels)) == truth for answer in (self.old, self.new)]
+        return {(False, True): "mended", (True, False): "broken"}.get((right[0], right[1]), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Difference(Record):
+    """Which documents two models answer otherwise, or for other reasons.
+
+    The reasons of a document count as changed where their overlap is below ``least_overlap``.
+    """
+
+    old: str  # the names of the models
+    new: str
+    documents: int
+    changes: tuple[ChangedDocument, ...]  # changed labels first, then the least overlap first
+    label_changes: int = 0
+    reason_changes: int = 0  # documents with the same label for other reasons
+    mended: int = 0
+    broken: int = 0
+    mean_overlap: float = 1.0
+    overlaps: tuple[int, ...] = ()  # documents by overlap, in equal steps from 0 to 1
+    least_overlap: float = 0.5
+    method: str = ""
+
+    def __bool__(self) -> bool:
+        """Whether anything changed."""
+        return bool(self.changes)

@@ -1,17 +1,19 @@
-"""What a translator wrote, and how well: plain data."""
+"""What a translator wrote, which words belong together, and how well it did: plain data."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .encoding import decode, encode
-from .links import AlignmentScores
+from .encoding import Record
 
-__all__ = ["Candidate", "TranslationScores"]
+__all__ = ["AlignmentScores", "Candidate", "GoldLinks", "Link", "TranslationScores"]
+
+Link = tuple[int, int]
+"""A word of the source and one of the target, each by its number, from 0."""
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Record):
     """One thing that can be written about a source, and how likely the model thinks it."""
 
     text: str
@@ -19,13 +21,38 @@ class Candidate:
     log_probability: float
     ended: bool  # False: the limit of its length came before its end
 
-    def to_json(self) -> str:
-        """Return the candidate as one line of JSON."""
-        return encode(self)
+
+@dataclass(frozen=True, slots=True)
+class GoldLinks:
+    """The links of one pair that people agreed on, and those that may be there or not."""
+
+    sure: frozenset[Link]
+    possible: frozenset[Link] = frozenset()  # what is sure is possible too, said or not
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "possible", self.possible | self.sure)
 
 
 @dataclass(frozen=True, slots=True)
-class TranslationScores:
+class AlignmentScores(Record):
+    """How near links come to those of people, over all pairs together (Och and Ney, 2003)."""
+
+    pairs: int
+    links: int  # that were found
+    precision: float  # the share of the found links that are possible
+    recall: float  # the share of the sure links that were found
+    error_rate: float  # 0 where all sure links and only possible ones were found
+
+    def describe(self) -> list[str]:
+        """Say the scores in a line for a person."""
+        return [
+            f"alignment error rate {self.error_rate:.3f} of {self.links:,} links, "
+            f"precision {self.precision:.3f}, recall {self.recall:.3f}"
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class TranslationScores(Record):
     """How near what was written comes to the references, over all pairs together.
 
     The signatures say with which settings, and which version, sacrebleu counted.
@@ -42,15 +69,6 @@ class TranslationScores:
     title: str = ""
     alignment: AlignmentScores | None = None  # where it is known which words belong together
     character_error_rate: float | None = None  # where single letters are written
-
-    def to_json(self, *, indent: int | None = None) -> str:
-        """Return the scores as a JSON object."""
-        return encode(self, indent=indent)
-
-    @classmethod
-    def from_json(cls, text: str) -> TranslationScores:
-        """Read what ``to_json`` wrote."""
-        return decode(cls, text)
 
     def describe(self) -> list[str]:
         """Say the scores in a few lines for a person."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import ConfigError, DataError
 from ..records.alignment import Alignment
-from ..records.links import AlignmentScores, GoldLinks, Link
+from ..records.translation import AlignmentScores, GoldLinks, Link
 
 __all__ = ["links_of", "mean_effective_count", "score_links"]
 

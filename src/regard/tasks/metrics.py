@@ -9,9 +9,9 @@ import numpy as np
 
 from ..errors import DataError
 from ..records.evaluation import (
+    Advantage,
     Baseline,
     ClassScore,
-    Difference,
     Evaluation,
     Interval,
     LengthBin,
@@ -196,11 +196,11 @@ def _baseline(
         macro_f1=theirs.macro_f1,
         macro_f1_interval=percentiles(theirs.draws.macro_f1),
         micro_f1=theirs.micro_f1,
-        accuracy_difference=Difference(
+        accuracy_difference=Advantage(
             ours.accuracy - theirs.accuracy,
             percentiles(ours.draws.accuracy - theirs.draws.accuracy),
         ),
-        macro_f1_difference=Difference(
+        macro_f1_difference=Advantage(
             ours.macro_f1 - theirs.macro_f1,
             percentiles(ours.draws.macro_f1 - theirs.draws.macro_f1),
         ),

@@ -11,7 +11,7 @@ from regard.data.columns import Columns, Ignored, Row
 from regard.data.formats.delimited import delimited_rows
 from regard.data.formats.dialects import Dialect
 from regard.errors import DataError
-from regard.records.reading import BadRow
+from regard.records.data import BadRow
 
 
 class Given:

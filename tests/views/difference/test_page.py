@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from regard.records.difference import Difference
+from regard.records.look import Difference
 from regard.views.difference.page import render
 from regard.views.difference.terminal import summary
 from regard.views.explanation.page import render_beside

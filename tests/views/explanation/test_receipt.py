@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from regard.records.explanation import Change
-from regard.records.receipt import Curve, Judgement, Measure, Receipt
+from regard.records.explanation import Change, ErasureCurve, Judgement, Receipt, ReceiptMeasure
 from regard.records.weights import Weights
 from regard.views.explanation.page import fragment, render
 from regard.views.explanation.receipt import conclusion, panel, spoken, verdicts
@@ -19,12 +18,12 @@ REVIEW = "I sat there. It was brilliant, Zorblax!\n\nThe end dragged."
 
 def receipt(verdict="faithful", *, without=0.31, count=304, level="word", judged=None):
     measures = (
-        Measure("comprehensiveness", 0.3121, 0.0512, level),
-        Measure("tau", 0.2, None, level),
-        Measure("<odd>", 0.2, 0.1),
+        ReceiptMeasure("comprehensiveness", 0.3121, 0.0512, level),
+        ReceiptMeasure("tau", 0.2, None, level),
+        ReceiptMeasure("<odd>", 0.2, 0.1),
     )
     taken = tuple(max(1, round(share * count)) for share in BINS)
-    curve = Curve(level, count, taken, (without,) * 5, (0.9,) * 5, (0.95,) * 5, (0.6,) * 5)
+    curve = ErasureCurve(level, count, taken, (without,) * 5, (0.9,) * 5, (0.95,) * 5, (0.6,) * 5)
     judgements = tuple(
         Judgement(level, word, 0.005, 0.7, 0.2, 200, 199) for level, word in (judged or {}).items()
     )

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ...estimators.classifier import DocumentClassifier
     from ...estimators.fitting import FitOptions
     from ...estimators.trainer import Run
-    from ...records.check import DataCheck, PairCheck
+    from ...records.data import DataCheck, PairCheck
     from ...records.explanation import Explanation, Piece
     from ...views.drawing.terminal import Terminal
 

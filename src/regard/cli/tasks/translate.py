@@ -39,8 +39,7 @@ if TYPE_CHECKING:
     from ...estimators.fitting import FitOptions
     from ...estimators.translator import Translator
     from ...records.alignment import Alignment
-    from ...records.links import AlignmentScores, GoldLinks
-    from ...records.translation import Candidate
+    from ...records.translation import AlignmentScores, Candidate, GoldLinks
     from ...tasks.generate import GenerationConfig, Method
     from ...text.document import Document
     from ...views.drawing.terminal import Terminal

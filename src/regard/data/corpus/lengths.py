@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...records.truncation import TruncationReport
+from ...records.data import TruncationReport
 from ..caps import Caps, CutTally, count_cuts, cut, length_at
 from .mapped import Corpus
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...errors import DataError, suggestion
 from ...ragged import Ragged
-from ...records.truncation import TruncationReport
+from ...records.data import TruncationReport
 from ...text.vocab import Vocab
 from ..batch import Batch
 from ..caps import Caps, cut

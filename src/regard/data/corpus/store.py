@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from ...errors import DataError
 from ...files import write_file
+from ...records.data import TruncationReport
 from ...records.encoding import decode, encode
-from ...records.truncation import TruncationReport
 
 __all__ = [
     "DTYPES",

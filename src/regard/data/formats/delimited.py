@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...errors import DataError
-from ...records.reading import BadRow
+from ...records.data import BadRow
 from ..columns import Columns, Found, Ignored, Row, is_number, require_columns, unique_names
 from .dialects import Dialect, Quoting
 from .lines import LONGEST_ROW, NamedLines

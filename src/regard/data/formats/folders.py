@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ...errors import DataError
-from ...records.reading import BadRow
+from ...records.data import BadRow
 from ..columns import Columns, Found, Ignored, Row
 from .lines import LONGEST_ROW, Lines, NamedLines
 

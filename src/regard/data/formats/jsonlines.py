@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ...errors import DataError
-from ...records.reading import BadRow
+from ...records.data import BadRow
 from ..columns import Columns, Found, Ignored, Row
 from .lines import NamedLines
 from .rows import Cells, RowEncoder, finite

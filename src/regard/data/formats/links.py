@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ...errors import DataError
-from ...records.links import GoldLinks, Link
+from ...records.translation import GoldLinks, Link
 from .lines import Lines
 
 __all__ = ["parse_links", "read_links"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ...errors import DataError
 from ...files import replacing
-from ...records.reading import BadRow
+from ...records.data import BadRow
 from ..columns import Columns, Found, Row, require_columns, unique_names
 from .rows import Cell, Cells, RowEncoder, require_known_columns
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...records.alignment import Alignment, WrittenReceipt
-from ...records.receipt import CHANCE, FAITHFUL, NOT_MEASURED, TOO_SHORT, WEAK
+from ...records.explanation import CHANCE, FAITHFUL, NOT_MEASURED, TOO_SHORT, WEAK
 from ...records.weights import Span
 from ..drawing.scale import Scale
 from ..drawing.words import percent, plural

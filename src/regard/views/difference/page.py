@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...records.difference import ChangedDocument, Difference
+from ...records.look import ChangedDocument, Difference
 from ..drawing import charts
 from ..drawing.charts import Histogram, draw_histogram
 from ..drawing.page import asset, contents, escaped, page, section

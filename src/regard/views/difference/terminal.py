@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...records.difference import ChangedDocument, Difference
+from ...records.look import ChangedDocument, Difference
 from ..drawing.terminal import printable
 from ..drawing.words import two_digits
 from .words import headline, moved

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...records.difference import Answer, ChangedDocument, Difference
+from ...records.look import Answer, ChangedDocument, Difference
 from ..drawing.words import percent, plural, two_digits
 
 __all__ = ["answered", "headline", "moved"]

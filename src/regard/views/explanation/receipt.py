@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from ...records.explanation import Decision
-from ...records.receipt import (
+from ...records.explanation import (
     CHANCE,
     FAITHFUL,
     NOT_MEASURED,
     TOO_SHORT,
     WEAK,
-    Curve,
+    Decision,
+    ErasureCurve,
     Judgement,
-    Measure,
     Receipt,
+    ReceiptMeasure,
 )
 from ..drawing.charts import Axis, Frame, Line, draw_lines
 from ..drawing.page import escaped
@@ -118,7 +118,7 @@ def _judged(receipt: Receipt) -> str:
     )
 
 
-def _told(curve: Curve, bins: tuple[float, ...], start: float) -> str:
+def _told(curve: ErasureCurve, bins: tuple[float, ...], start: float) -> str:
     """One level's story at the quoted bin."""
     if curve.piece_count == 1:
         return f"There is only one {curve.level}, so there is nothing to rank."
@@ -141,7 +141,7 @@ def _told(curve: Curve, bins: tuple[float, ...], start: float) -> str:
     )
 
 
-def _drawn(curve: Curve, bins: tuple[float, ...], decision: Decision) -> str:
+def _drawn(curve: ErasureCurve, bins: tuple[float, ...], decision: Decision) -> str:
     """The probability while pieces go, beside that of random rankings."""
     names = ["0", *(f"{100 * share:g} %" for share in bins)]
     across = Axis(0, len(bins), tuple(range(len(names))), text=lambda place: names[int(place)])
@@ -189,7 +189,7 @@ def _measures(receipt: Receipt) -> str:
     )
 
 
-def _row(measure: Measure) -> str:
+def _row(measure: ReceiptMeasure) -> str:
     name, said, better = _MEASURES.get(measure.name, (measure.name, "", ""))
     random = "" if measure.random is None else f"{measure.random:.3f}"
     level = measure.level + "s" if measure.level else ""

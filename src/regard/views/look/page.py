@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...records.look import ClassSentences, Look, Spread, Suspect, WordContext, WordUse
+from ...records.look import ClassSentences, Evenness, Look, Suspect, WordContext, WordUse
 from ..drawing import charts
 from ..drawing.charts import Histogram, draw_histogram
 from ..drawing.page import asset, contents, escaped, page, section
@@ -96,7 +96,7 @@ def _evenness(look: Look) -> str:
     return f'<p class="note">{note}</p><div class="pair">{drawn}</div>'
 
 
-def _spread(spread: Spread) -> str:
+def _spread(spread: Evenness) -> str:
     steps = len(spread.bins)
     edges = tuple(place / steps for place in range(steps + 1))
     colour, noun = {"word": ("orange", "sentence")}.get(spread.level, ("blue", "document"))

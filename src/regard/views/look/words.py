@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...records.look import Look, Spread, WordUse
+from ...records.look import Evenness, Look, WordUse
 from ..drawing.words import plural, two_digits
 
 __all__ = ["doubts", "evenness", "headline", "use_line"]
@@ -23,7 +23,7 @@ def headline(look: Look) -> list[str]:
     return said
 
 
-def evenness(spread: Spread) -> str:
+def evenness(spread: Evenness) -> str:
     """Say how evenly a level of attention spreads its weight."""
     within = {"word": "sentence", "sentence": "document"}.get(spread.level, "row")
     return (

@@ -1,16 +1,134 @@
-"""What the data look like before training: plain data, and lines for a terminal."""
+"""What was read, what caps cut, and what the data look like before training: plain data, and lines
+for a terminal. Nothing is dropped without being counted here.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
-from .encoding import decode, encode
-from .reading import ReadCounts
-from .truncation import TruncationReport
+from .encoding import Record
 
-__all__ = ["ClassSize", "DataCheck", "Lengths", "Overlap", "PairCheck"]
+__all__ = [
+    "BadRow",
+    "ClassCut",
+    "ClassSize",
+    "DataCheck",
+    "Lengths",
+    "Overlap",
+    "PairCheck",
+    "ReadCounts",
+    "RowFault",
+    "TruncationReport",
+]
 
 _SHOWN_CLASSES = 12
+
+RowFault = Literal[
+    "missing column",
+    "missing text",
+    "missing label",
+    "missing value",
+    "wrong type",
+    "wrong number of fields",
+    "broken quoting",
+    "broken JSON",
+    "invalid encoding",
+    "unreadable file",
+]
+"""The kinds of bad rows, as the end report groups them."""
+
+
+@dataclass(frozen=True, slots=True)
+class BadRow:
+    """A row that cannot be used, where it stands and why.
+
+    ``line`` counts from 1 and is the line on which the row begins; in a Parquet file and in
+    Python data it is the number of the row, and 0 stands for a file or folder as a whole.
+    """
+
+    file: str
+    line: int
+    fault: RowFault
+    reason: str
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{place}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadCounts(Record):
+    """How many rows one file gave, and what became of the others."""
+
+    file: str
+    rows: int = 0  # read as documents
+    skipped: tuple[
+        tuple[str, int], ...
+    ] = ()  # how many bad rows of each kind, the most frequent first
+    ignored: int = 0  # blank lines, and files of other kinds in a folder of texts
+    empty_texts: int = 0  # of the rows that were read
+    encoding: str = "utf-8"
+    examples: tuple[BadRow, ...] = ()  # the first few bad rows
+
+    @property
+    def skipped_rows(self) -> int:
+        """How many rows were skipped for whatever reason."""
+        return sum(count for _, count in self.skipped)
+
+    def describe(self) -> list[str]:
+        """Return the counts as lines for a terminal."""
+        lines = [f"{self.file}: {self.rows:,} {'row' if self.rows == 1 else 'rows'} read"]
+        if self.skipped:
+            reasons = ", ".join(f"{count:,} {fault}" for fault, count in self.skipped)
+            lines.append(f"  {self.skipped_rows:,} skipped: {reasons}")
+            lines += [f"    {bad}" for bad in self.examples[:3]]
+        if self.empty_texts:
+            lines.append(f"  {self.empty_texts:,} texts are empty")
+        if self.ignored:
+            lines.append(f"  {self.ignored:,} blank lines or other files passed over")
+        return lines
+
+
+@dataclass(frozen=True, slots=True)
+class ClassCut:
+    """How much there was in the documents of one class, and how much of it the caps took."""
+
+    label: str
+    documents: int = 0
+    documents_cut: int = 0
+    sentences: int = 0
+    sentences_dropped: int = 0
+    words: int = 0
+    words_dropped: int = 0  # those of dropped sentences included
+
+
+@dataclass(frozen=True, slots=True)
+class TruncationReport(Record):
+    """What caps on length took; a document of several labels counts once in ``total``."""
+
+    total: ClassCut = ClassCut("")
+    classes: tuple[ClassCut, ...] = ()
+    max_sentences: int | None = None
+    max_words: int | None = None  # in a sentence
+
+    def describe(self) -> list[str]:
+        """Return the report as lines for a terminal; none when nothing was cut."""
+        if not self.total.documents_cut:
+            return []
+        caps = [
+            f"{cap:,} {what}"
+            for cap, what in (
+                (self.max_sentences, "sentences a document"),
+                (self.max_words, "words a sentence"),
+            )
+            if cap is not None
+        ]
+        cut = [entry for entry in self.classes if entry.documents_cut]
+        return [
+            f"cut to {' and '.join(caps)}: {_tell_cut(self.total)}",
+            *(f"  {entry.label}: {_tell_cut(entry)}" for entry in cut),
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +168,7 @@ class Overlap:
 
 
 @dataclass(frozen=True, slots=True)
-class DataCheck:
+class DataCheck(Record):
     """What was found in the data, of the training documents where nothing else is said."""
 
     documents: int
@@ -87,15 +205,6 @@ class DataCheck:
     ) -> DataCheck:
         """The same findings with what training is likely to take."""
         return replace(self, memory_bytes=memory_bytes, seconds=seconds)
-
-    def to_json(self) -> str:
-        """Return the findings as one JSON object."""
-        return encode(self)
-
-    @classmethod
-    def from_json(cls, text: str) -> DataCheck:
-        """Read what ``to_json`` wrote."""
-        return decode(cls, text)
 
     def describe(self) -> list[str]:
         """Return the findings as lines for a terminal, the doubtful ones marked with ``!``."""
@@ -179,6 +288,15 @@ class PairCheck:
         if self.seconds is not None:
             lines.append(f"training takes about {_duration(self.seconds)}")
         return lines
+
+
+def _tell_cut(cut: ClassCut) -> str:
+    share = f"{100 * cut.words_dropped / cut.words:.1f} %" if cut.words else "0 %"
+    return (
+        f"{cut.documents_cut:,} of {cut.documents:,} documents, "
+        f"{cut.sentences_dropped:,} of {cut.sentences:,} sentences, "
+        f"{cut.words_dropped:,} of {cut.words:,} words ({share})"
+    )
 
 
 def _duration(seconds: float) -> str:
