@@ -7,8 +7,7 @@ import torch
 
 from regard.experiments import EXPERIMENTS, run_experiment
 from regard.records.experiment import Experiment
-from regard.views.experiment.picture import render_plot
-from regard.views.experiment.terminal import experiment_lines
+from regard.views.experiment import experiment_lines, render_plot
 
 every_experiment = pytest.mark.parametrize("name", EXPERIMENTS)
 

@@ -62,8 +62,7 @@ def diff(
     """
     from ..estimators.classifier import DocumentClassifier
     from ..look.difference import Comparison, compare
-    from ..views.difference.page import render
-    from ..views.difference.terminal import summary
+    from ..views.difference import render, summary
 
     delivery = Delivery(out, json, quiet, (data,))
     for model in (old, new):

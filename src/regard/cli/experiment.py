@@ -53,8 +53,7 @@ def experiment(
     Prints a table; writes a plot and all numbers as NAME.svg and NAME.json.
     """
     from ..experiments import EXPERIMENTS, run_experiment
-    from ..views.experiment.picture import PLOT_FORMATS, require_plots, write_plot
-    from ..views.experiment.terminal import experiment_lines
+    from ..views.experiment import PLOT_FORMATS, experiment_lines, require_plots, write_plot
 
     if name == "list":
         width = max(map(len, EXPERIMENTS)) + 1

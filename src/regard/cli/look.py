@@ -55,8 +55,7 @@ def look(
     """
     from ..estimators.classifier import DocumentClassifier
     from ..look.run import look as look_through
-    from ..views.look.page import render
-    from ..views.look.terminal import summary
+    from ..views.look import render, summary
 
     delivery = Delivery(out, json, quiet, (data,))
     find_task(model, context)

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
+from . import find_former_name
 
 __all__: list[str] = []
 
 
 def __getattr__(name: str) -> object:
-    from .evaluation import page
-
-    if name != "render":
-        raise AttributeError(f"module 'regard.views.report' has no attribute {name!r}")
-    said = "regard.views.report.render is now regard.views.evaluation.render"
-    warnings.warn(said, DeprecationWarning, stacklevel=2)
-    return page.render
+    return find_former_name(__name__, name, {"render": "regard.views.evaluation.page.render"})

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
+from . import find_former_name
 
 __all__: list[str] = []
 
 
 def __getattr__(name: str) -> object:
-    from .evaluation import terminal
-
-    if name != "summary":
-        raise AttributeError(f"module 'regard.views.scorecard' has no attribute {name!r}")
-    said = "regard.views.scorecard.summary is now regard.views.evaluation.summary"
-    warnings.warn(said, DeprecationWarning, stacklevel=2)
-    return terminal.summary
+    return find_former_name(__name__, name, {"summary": "regard.views.evaluation.terminal.summary"})

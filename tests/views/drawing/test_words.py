@@ -2,7 +2,7 @@
 
 import pytest
 
-from regard.views.drawing.words import percent, two_digits
+from regard.views.drawing.words import percent, points, signed, two_digits
 
 
 @pytest.mark.parametrize(
@@ -37,3 +37,24 @@ def test_a_share_has_one_decimal_and_is_never_a_false_zero_or_hundred(share, tex
 )
 def test_without_decimals_the_ends_are_as_true(share, text):
     assert percent(share, 0) == text
+
+
+@pytest.mark.parametrize(
+    ("score", "text"),
+    [
+        (0, "+0.000"),
+        (0.25, "+0.250"),
+        (-0.0005, "-0.001"),
+        (-0.0004, "-0.0004"),
+        (6e-5, "+0.0001"),
+        (2e-9, "<+0.0001"),
+        (-2e-9, ">-0.0001"),
+    ],
+)
+def test_a_score_has_its_sign_and_is_never_a_power_of_ten(score, text):
+    assert signed(score) == text
+
+
+def test_points_have_a_sign_where_they_are_a_gain():
+    assert (points(0.123), points(-0.123), points(-0.0)) == ("12.3", "−12.3", "0.0")
+    assert (points(0.123, sign=True), points(0.126, 0)) == ("+12.3", "13")

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from regard.views.difference.page import render as render_difference
+from regard.views.difference import render as render_difference
 from regard.views.explanation.page import render
-from regard.views.look.page import render as render_look
+from regard.views.look import render as render_look
 from support.looks import differing, looked
 
 REVIEW = "I sat there. It was brilliant, Zorblax!\n\nThe end dragged."

@@ -147,7 +147,7 @@ def test_scores_are_drawn_with_their_sign_and_unit(explain):
     assert 'rg-minus" data-w="-0.200 probability"' in html
     assert 'data-w="+0.300 probability"' in html
     assert "how far the probability falls without it" in html
-    assert ">-2e-05</span>" in html, "never a false zero"
+    assert ">&gt;-0.0001</span>" in html, "never a false zero, nor a power of ten"
     assert "sum over its words" not in html
     summed = Weights.from_scores("sentence", sentences.pieces, [-0.2, 0.3, 0.0], unit="")
     adding = replace(made, decisions=(replace(decision, weights=(scored, summed)),))

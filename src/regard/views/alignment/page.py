@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from functools import cache
 
 from ...records.alignment import Alignment
-from ..drawing.colours import DARK, LEVELS, LIGHT, Theme, hexadecimal
-from ..drawing.page import asset, escaped, page
-from ..drawing.scale import LEGEND_LEVELS
+from ..drawing.colours import DARK, LEGEND_LEVELS, LEVELS, LIGHT, Theme, hexadecimal
+from ..drawing.page import asset, escaped, link_documents, page
 from ..drawing.words import plural, two_digits
 from ..drawing.wrapping import is_right_to_left
 from ..explanation.page import styles as explanation_styles
@@ -75,13 +74,7 @@ def _greys(theme: Theme) -> str:
 
 def _index(sources: Sequence[Sequence[Alignment]]) -> str:
     """A list of contents, where there is more than one source."""
-    if len(sources) < 2:
-        return ""
-    links = "".join(
-        f'<li><a href="#document-{number}"><bdi>{escaped(candidates[0].source)}</bdi></a></li>'
-        for number, candidates in enumerate(sources, start=1)
-    )
-    return f'<ol class="rg-index">{links}</ol>'
+    return link_documents([(escaped(candidates[0].source), "") for candidates in sources])
 
 
 def _choice(candidates: Sequence[Alignment]) -> str:

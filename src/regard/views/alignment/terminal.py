@@ -8,7 +8,7 @@ from rich.cells import cell_len, set_cell_size
 
 from ...records.alignment import Alignment
 from ..drawing.colours import LEVELS
-from ..drawing.terminal import Terminal, printable
+from ..drawing.terminal import Terminal, printable_line
 from ..drawing.words import two_digits
 from ..drawing.wrapping import Styled, broken, letters
 from .words import SCALE, heaviest, judged, lost, names, remark, score, told
@@ -27,14 +27,14 @@ Style = Callable[[str], str]
 
 def render(candidates: Sequence[Alignment], terminal: Terminal) -> str:
     """Return the matrix of each candidate about one source: a row a piece, shades for weights."""
-    lines = _wrapped(_line(candidates[0].source), terminal, terminal.dim)
+    lines = _wrapped(printable_line(candidates[0].source), terminal, terminal.dim)
     for rank, alignment in enumerate(candidates, start=1):
         number = f"{rank}. " if len(candidates) > 1 else ""
         lines += [""] * (rank > 1)
-        lines += _wrapped(f"{number}{_line(alignment.target)}", terminal, terminal.bold)
+        lines += _wrapped(f"{number}{printable_line(alignment.target)}", terminal, terminal.bold)
         ranked = f"{score(alignment).capitalize()}. " if number else ""
         said = f"{ranked}{told(alignment)} {remark(alignment)}".strip()
-        lines += _wrapped(_line(said), terminal, terminal.dim)
+        lines += _wrapped(printable_line(said), terminal, terminal.dim)
         lines += _matrix(alignment, terminal)
         for place, said in enumerate(judged(alignment)):
             lines += [""] * (place == 0)
@@ -52,9 +52,9 @@ def _matrix(alignment: Alignment, terminal: Terminal) -> list[str]:
     """The rows, a block of columns below the other where they do not fit side by side."""
     if not alignment.weights.size:
         return []
-    heads = [_line(name) for name in names(alignment.source_pieces)]
+    heads = [printable_line(name) for name in names(alignment.source_pieces)]
     longest = min(_LONGEST_NAME, terminal.width // 5)
-    labels = [_fitted(_line(name), longest) for name in names(alignment.target_pieces)]
+    labels = [_fitted(printable_line(name), longest) for name in names(alignment.target_pieces)]
     label_width = max(map(cell_len, labels))
     tails = _tails(alignment, [_fitted(head, longest) for head in heads])
     room = terminal.width - label_width - 1 - max(map(cell_len, tails))
@@ -127,7 +127,3 @@ def _wrapped(text: str, terminal: Terminal, style: Style = str) -> list[str]:
     """The text in lines that fit, each in its style."""
     lines = broken([Styled(text, None)], terminal.width)
     return [style("".join(part.text for part in line)) for line in lines]
-
-
-def _line(text: str) -> str:
-    return " ".join(printable(text).split())

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from ...records.alignment import Alignment, WrittenReceipt
 from ...records.explanation import CHANCE, FAITHFUL, NOT_MEASURED, TOO_SHORT, WEAK
 from ...records.weights import Span
-from ..drawing.scale import Scale
-from ..drawing.words import percent, plural
+from ..drawing.colours import Scale
+from ..drawing.words import percent, plural, points
 
 __all__ = [
     "SCALE",
-    "Stretch",
+    "PieceStretch",
     "heaviest",
     "judged",
     "lost",
@@ -42,7 +42,7 @@ _SPACE = "␣"  # a piece that stands for white space alone
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class PieceStretch:
     """A part of a text: a piece by its number, or what stands between pieces."""
 
     text: str
@@ -54,7 +54,7 @@ def names(pieces: Sequence[str]) -> tuple[str, ...]:
     return tuple(" ".join(piece.split()) or _SPACE for piece in pieces)
 
 
-def stretches(text: str, spans: Sequence[Span]) -> Iterator[Stretch]:
+def stretches(text: str, spans: Sequence[Span]) -> Iterator[PieceStretch]:
     """Cut a text at its pieces; all stretches joined are the text again.
 
     A piece without letters has no stretch, nor has one that lies in another.
@@ -65,11 +65,11 @@ def stretches(text: str, spans: Sequence[Span]) -> Iterator[Stretch]:
         if start < reached or start == end:
             continue
         if start > reached:
-            yield Stretch(text[reached:start])
-        yield Stretch(text[start:end], place)
+            yield PieceStretch(text[reached:start])
+        yield PieceStretch(text[start:end], place)
         reached = end
     if reached < len(text):
-        yield Stretch(text[reached:])
+        yield PieceStretch(text[reached:])
 
 
 def heaviest(weights: NDArray[np.float32], count: int) -> list[int]:
@@ -107,8 +107,8 @@ def judged(alignment: Alignment) -> list[str]:
             )
         said.append(
             f"{receipt.verdict.capitalize()}: without {looked}, a written piece loses "
-            f"{_points(receipt.mean_drop)} percentage points of its probability in the mean, "
-            f"without {others} {_points(receipt.mean_random_drop)}; "
+            f"{points(receipt.mean_drop)} percentage points of its probability in the mean, "
+            f"without {others} {points(receipt.mean_random_drop)}; "
             f"{receipt.better_count:,} of {plural(len(receipt.written), 'written piece')} lose "
             f"more than that. Chance alone does as well with probability "
             f"{receipt.judgement.p_value:.3g}."
@@ -118,7 +118,7 @@ def judged(alignment: Alignment) -> list[str]:
 
 def lost(receipt: WrittenReceipt) -> str:
     """Write what one piece loses, and beside it what it loses without random pieces."""
-    return f"{_points(receipt.drop, 0)} ({_points(receipt.random_drop, 0)})"
+    return f"{points(receipt.drop, 0)} ({points(receipt.random_drop, 0)})"
 
 
 def lost_in_words(receipt: WrittenReceipt) -> str:
@@ -127,10 +127,6 @@ def lost_in_words(receipt: WrittenReceipt) -> str:
         f"{percent(receipt.probability)}, without what it looked at {percent(receipt.without)}, "
         f"without random pieces {percent(receipt.random)}; p {receipt.p_value:.2g}"
     )
-
-
-def _points(share: float, digits: int = 1) -> str:
-    return f"{100 * share + 0.0:.{digits}f}".replace("-", "−")
 
 
 def score(alignment: Alignment) -> str:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from ...records.audit import Audit, FlipTable, MethodAudit, Metric
-from ...records.measures import FAMILIES, MEASURES
+from ...records.audit import Audit, FlipTable, MethodAudit, Metric, NeedleCell, NeedleMap
+from ...records.measures import FAMILIES, MEASURES, Measure
 from ..drawing import charts
-from ..drawing.page import asset, escaped, page, section
-from ..drawing.tables import Cell, definitions, table
+from ..drawing.charts import Axis, Frame, figure
+from ..drawing.page import TableCell, asset, definitions, escaped, numbers, page, section, table
 from ..drawing.words import method_in_words, plural
-from .charts import needle_map, overview
-from .words import flips_compared, headline, tell_warnings, title_of
+from .words import flips_compared, headline, measured_with, tell_warnings, title_of
 
-__all__ = ["attention_tables", "method_tables", "render"]
+__all__ = ["attention_tables", "method_tables", "needle_map", "overview", "render"]
 
 
 def render(audit: Audit) -> str:
@@ -82,7 +82,7 @@ def _method_table(name: str, rankings: Sequence[MethodAudit]) -> str:
     found = [(one.method, one.metric(name)) for one in rankings]
     metrics = [(method, metric) for method, metric in found if metric is not None]
     first = metrics[0][1]
-    rows = [[Cell(method_in_words(method)), *_cells(metric)] for method, metric in metrics]
+    rows = [[TableCell(method_in_words(method)), *_cells(metric)] for method, metric in metrics]
     heads = ("Method", "Value", "95 % interval", first.baseline_name.capitalize(), "n")
     return table(heads, rows, caption=f"{title_of(name)}: {_better(first)}")
 
@@ -92,7 +92,12 @@ def _model_table(metrics: Sequence[Metric]) -> str:
         return ""
     names = [title_of(metric.name) for metric in metrics]
     rows = [
-        [Cell(name), *_cells(metric), Cell(metric.baseline_name), Cell(metric.better)]
+        [
+            TableCell(name),
+            *_cells(metric),
+            TableCell(metric.baseline_name),
+            TableCell(metric.better),
+        ]
         for name, metric in zip(names, metrics, strict=True)
     ]
     heads = ("Measure", "Value", "95 % interval", "Baseline", "n", "Baseline is", "Better")
@@ -112,14 +117,14 @@ def _sentence(protocol: str) -> str:
     return f"{protocol[:1].upper()}{protocol[1:]}."
 
 
-def _cells(metric: Metric) -> list[Cell]:
+def _cells(metric: Metric) -> list[TableCell]:
     low, high = metric.interval.low, metric.interval.high
     sign = " ✓" if metric.beats_baseline else ""
     return [
-        Cell(f"{metric.value:.3f}{sign}", metric.value),
-        Cell(f"{low:.3f} to {high:.3f}", low),
-        Cell(f"{metric.baseline:.3f}", metric.baseline),
-        Cell(f"{metric.documents:,}", metric.documents),
+        TableCell(f"{metric.value:.3f}{sign}", metric.value),
+        TableCell(f"{low:.3f} to {high:.3f}", low),
+        TableCell(f"{metric.baseline:.3f}", metric.baseline),
+        TableCell(f"{metric.documents:,}", metric.documents),
     ]
 
 
@@ -127,7 +132,7 @@ def _flips(flips: FlipTable | None) -> str:
     if flips is None:
         return ""
     rows = [
-        [Cell(name), *(Cell(f"{count:,}", count) for count in counts)]
+        [TableCell(name), *(TableCell(f"{count:,}", count) for count in counts)]
         for name, counts in (
             ("heaviest flips", (flips.both, flips.only_top)),
             ("heaviest does not", (flips.only_random, flips.neither)),
@@ -139,3 +144,257 @@ def _flips(flips: FlipTable | None) -> str:
         f"<h3>Single flips</h3><p>{escaped(flips_compared(flips))}</p>"
         f"<details><summary>The numbers</summary>{table(heads, rows, caption=caption)}</details>"
     )
+
+
+_WIDTH, _LEFT, _TOP, _BOTTOM = 976, 176, 58, 30
+_ROW = 38
+_BEFORE, _AFTER = 10, 62  # of a column's width: air, and air with the number
+_KEY = (
+    "<span><i>●</i> clearly better than random</span> "
+    "<span><i>○</i> not clearly better</span> <span><i>—</i> 95 % interval</span> "
+    '<span><i class="random">❙</i> random ranking</span>'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """One measure of all methods on one scale; ``frame`` says where a value lies."""
+
+    measure: Measure
+    metrics: dict[str, Metric]
+    frame: Frame
+
+
+def overview(audit: Audit) -> str:
+    """Return the picture as inline SVG with its key; nothing where no main measure was taken."""
+    columns = _columns(audit.rankings)
+    if not columns:
+        return ""
+    height = _TOP + _ROW * len(audit.rankings) + _BOTTOM
+    parts = [
+        _band(place)
+        for place, one in enumerate(audit.rankings)
+        if one.method == audit.default_method
+    ]
+    parts += [_scale(column, height) for column in columns]
+    parts += [
+        _row(one, place, columns, default=one.method == audit.default_method)
+        for place, one in enumerate(audit.rankings)
+    ]
+    svg = figure(
+        "".join(parts),
+        size=(_WIDTH, height),
+        title="Methods by the main measures",
+        description="; ".join(_tell_method(one, columns) for one in audit.rankings),
+    )
+    words = definitions([(one.measure.heading, one.measure.meaning) for one in columns], "glossary")
+    return (
+        f'<figure class="overview"><figcaption>{_KEY}</figcaption><div class="scroll" tabindex="0" '
+        f'role="region" aria-label="Overview of the methods">{svg}</div></figure>'
+        f'<details class="glossary"><summary>What the columns mean</summary>{words}</details>'
+    )
+
+
+def _columns(rankings: Sequence[MethodAudit]) -> list[_Column]:
+    headed = [(name, measure) for name, measure in MEASURES.items() if measure.heading]
+    # What people marked says nothing of the model: it stands last.
+    main = sorted(headed, key=lambda pair: pair[1].family == "marks")
+    found = [
+        (measure, {one.method: metric for one in rankings if (metric := one.metric(name))})
+        for name, measure in main
+    ]
+    taken = [(measure, metrics) for measure, metrics in found if metrics]
+    width = (_WIDTH - _LEFT) // max(len(taken), 1)
+    return [
+        _Column(measure, metrics, _frame(list(metrics.values()), _LEFT + width * place, width))
+        for place, (measure, metrics) in enumerate(taken)
+    ]
+
+
+def _frame(metrics: Sequence[Metric], start: int, width: int) -> Frame:
+    """A frame whose axis holds all values, intervals and baselines of one column."""
+    values = [
+        value
+        for metric in metrics
+        for value in (metric.value, metric.interval.low, metric.interval.high, metric.baseline)
+    ]
+    axis = _tightened(Axis.around(values, "", lambda value: _written(f"{value:g}")), values)
+    return Frame(axis, axis, width=start + width, left=start + _BEFORE, right=_AFTER)
+
+
+def _tightened(axis: Axis, values: Sequence[float]) -> Axis:
+    """End the axis just outside the values: a column has little room to spare."""
+    air = 0.04 * (max(values) - min(values))
+    if not air:
+        return axis
+    low, high = min(values) - air, max(values) + air
+    ticks = tuple(tick for tick in axis.ticks if low <= tick <= high)
+    return replace(axis, low=low, high=high, ticks=ticks)
+
+
+def _written(number: str) -> str:
+    return number.replace("-", "−")
+
+
+def _middle(place: int) -> float:
+    return _TOP + _ROW * (place + 0.5)
+
+
+def _band(place: int) -> str:
+    top = _TOP + _ROW * place
+    return (
+        f'<rect class="band-default" x="0" y="{top}" width="{_WIDTH}" height="{_ROW}" rx="6"/>'
+        f'<rect class="blue-fill" x="0" y="{top + 6}" width="3" height="{_ROW - 12}" rx="1.5"/>'
+    )
+
+
+def _scale(column: _Column, height: int) -> str:
+    """The heading of a column, which way is better, and the ends of its scale."""
+    frame, axis = column.frame, column.frame.x
+    low = any(metric.better == "low" for metric in column.metrics.values())
+    better = "← lower is better" if low else "higher is better →"
+    floor = height - _BOTTOM
+    ends = "".join(
+        f'<line class="grid" x1="{x}" x2="{x}" y1="{_TOP - 4}" y2="{floor + 4}"/>'
+        f'<text x="{x}" y="{floor + 20}" text-anchor="middle">{escaped(axis.text(tick))}</text>'
+        for tick in sorted({axis.ticks[0], axis.ticks[-1]})
+        for x in [frame.across(tick)]
+    )
+    return (
+        f'<text class="name default" x="{frame.left}" y="20">{escaped(column.measure.heading)}'
+        f"<title>{escaped(column.measure.meaning)}</title></text>"
+        f'<text x="{frame.left}" y="38">{better}</text>{ends}'
+    )
+
+
+def _row(one: MethodAudit, place: int, columns: Sequence[_Column], *, default: bool) -> str:
+    middle = _middle(place)
+    kind, floor = ("name default", middle - 2) if default else ("name", middle + 4)
+    said = f'<text x="14" y="{middle + 13}" font-size="11">default</text>' if default else ""
+    name = (
+        f'<text class="{kind}" x="14" y="{floor}" font-size="13">'
+        f"{escaped(method_in_words(one.method))}</text>{said}"
+    )
+    dots = "".join(
+        _dot(column, metric, middle, default=default)
+        for column in columns
+        if (metric := column.metrics.get(one.method)) is not None
+    )
+    return f"<g>{name}{dots}</g>"
+
+
+def _dot(column: _Column, metric: Metric, middle: float, *, default: bool) -> str:
+    frame, colour = column.frame, "blue" if default else "grey"
+    low, value, high, baseline = map(
+        frame.across, (metric.interval.low, metric.value, metric.interval.high, metric.baseline)
+    )
+    filled = f"{colour}-fill" if metric.beats_baseline else f"hollow {colour}"
+    kind = "name default" if default else "name"
+    number = _written(f"{round(metric.value, 2) + 0.0:.2f}")  # no minus before 0.00
+    return (
+        f"<g><title>{escaped(column.measure.heading)}: {escaped(measured_with(metric))}, "
+        f"n={metric.documents:,}</title>"
+        f'<line class="orange" stroke-width="2.5" x1="{baseline}" x2="{baseline}" '
+        f'y1="{middle - 9}" y2="{middle + 9}"/>'
+        f'<line class="{colour}" stroke-width="2" stroke-linecap="round" x1="{low}" x2="{high}" '
+        f'y1="{middle}" y2="{middle}"/>'
+        f'<circle class="{filled}" r="5" stroke-width="2" cx="{value}" cy="{middle}"/>'
+        f'<text class="{kind}" x="{frame.width - 12}" y="{middle + 4}" text-anchor="end">'
+        f"{number}</text></g>"
+    )
+
+
+def _tell_method(one: MethodAudit, columns: Sequence[_Column]) -> str:
+    taken = [
+        f"{column.measure.heading} {measured_with(metric)}"
+        for column in columns
+        if (metric := column.metrics.get(one.method)) is not None
+    ]
+    return f"{method_in_words(one.method)}: {', '.join(taken) or 'not measured'}"
+
+
+_CELL_WIDTH, _CELL_HEIGHT, _MAP_LEFT, _MAP_TOP = 44, 34, 70, 24
+
+
+def needle_map(needle: NeedleMap) -> str:
+    """Return the map as inline SVG with words beside it; a dark cell is found, a crossed unread."""
+    positions = sorted({cell.position for cell in needle.cells})
+    lengths = needle.lengths
+    parts = [
+        f'<text x="{_MAP_LEFT + _CELL_WIDTH * (column + 0.5)}" y="16" text-anchor="middle">'
+        f"{place + 1}</text>"
+        for column, place in enumerate(positions)
+    ]
+    parts += [
+        f'<text x="{_MAP_LEFT - 8}" y="{_MAP_TOP + _CELL_HEIGHT * (row + 0.5) + 4}" '
+        f'text-anchor="end">{length}</text>'
+        for row, length in enumerate(lengths)
+    ]
+    parts += [
+        _draw_cell(cell, positions.index(cell.position), lengths.index(cell.length))
+        for cell in needle.cells
+    ]
+    size = (
+        _MAP_LEFT + _CELL_WIDTH * len(positions) + 8,
+        _MAP_TOP + _CELL_HEIGHT * len(lengths) + 8,
+    )
+    described = "; ".join(map(_tell_cell, needle.cells))
+    svg = figure("".join(parts), size=size, title="Planted sentences found", description=described)
+    note = f'<p class="note">{escaped(_caption(needle))}</p>'
+    return f"{note}<figure>{svg}</figure>{_needle_table(needle)}"
+
+
+def _caption(needle: NeedleMap) -> str:
+    blind = (
+        ""
+        if needle.blind_from is None
+        else (f" From sentence {needle.blind_from + 1:,} on nothing is read.")
+    )
+    return (
+        "Down: how many sentences the document has; across: which of them is the planted one. The "
+        f"number is how often {method_in_words(needle.method)} gives it more than any other; a "
+        "random sentence is right once in as many as there are. Crossed out: a cap kept it from "
+        f"the model.{blind}"
+    )
+
+
+def _draw_cell(cell: NeedleCell, column: int, row: int) -> str:
+    left, top = _MAP_LEFT + _CELL_WIDTH * column, _MAP_TOP + _CELL_HEIGHT * row
+    wide, high = _CELL_WIDTH - 2, _CELL_HEIGHT - 2
+    crossed = ""
+    if cell.documents and cell.unread == cell.documents:
+        crossed = (
+            f'<line class="axis" x1="{left}" y1="{top}" x2="{left + wide}" y2="{top + high}"/>'
+        )
+    return (
+        f"<g><title>{escaped(_tell_cell(cell))}</title>"
+        f'<rect x="{left}" y="{top}" width="{wide}" height="{high}" '
+        f'fill="rgba(var(--blue-rgb), {0.08 + 0.6 * cell.recall:.2f})"/>{crossed}'
+        f'<text class="strong" x="{left + wide / 2}" y="{top + high / 2 + 4}" '
+        f'text-anchor="middle">{cell.recall:.1f}</text></g>'
+    )
+
+
+def _tell_cell(cell: NeedleCell) -> str:
+    unread = f", {cell.unread} unread" if cell.unread else ""
+    return (
+        f"sentence {cell.position + 1} of {cell.length}: found in {cell.found} of "
+        f"{cell.documents}{unread}"
+    )
+
+
+def _needle_table(needle: NeedleMap) -> str:
+    heads = ("Sentences", "Planted at", "Documents", "Found", "Random", "Unread", "Label given")
+    rows = [
+        (
+            str(cell.length),
+            str(cell.position + 1),
+            str(cell.documents),
+            f"{cell.recall:.2f}",
+            f"{1 / cell.length:.2f}",
+            str(cell.unread),
+            str(cell.answered),
+        )
+        for cell in needle.cells
+    ]
+    return numbers(heads, rows)

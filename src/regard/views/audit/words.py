@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ...records.audit import Audit, FlipTable, Metric
 from ...records.measures import MEASURES
-from ..drawing.words import method_in_words, percent, plural
+from ..drawing.words import method_in_words, percent, plural, points
 
 __all__ = ["flips_compared", "flips_told", "headline", "measured_with", "tell_warnings", "title_of"]
 
@@ -85,11 +85,11 @@ def _verdict(lost: Metric) -> str:
 
 
 def _lost(lost: Metric) -> str:
-    low, high = _points(lost.interval.low), _points(lost.interval.high)
+    low, high = points(lost.interval.low), points(lost.interval.high)
     return (
         "Without the words it calls heaviest an answer loses "
-        f"{_points(lost.value)} percentage points of its probability (comprehensiveness; 95 % "
-        f"interval {low} to {high}), without as many random words {_points(lost.baseline)}."
+        f"{points(lost.value)} percentage points of its probability (comprehensiveness; 95 % "
+        f"interval {low} to {high}), without as many random words {points(lost.baseline)}."
     )
 
 
@@ -100,14 +100,10 @@ def _looked(lost: Metric) -> list[str]:
         verdict = "This translator looks at words that its translations rest on."
     elif lost.interval.high < lost.baseline:
         verdict = "This translator looks at words that matter less than random ones."
-    low, high = _points(lost.interval.low), _points(lost.interval.high)
+    low, high = points(lost.interval.low), points(lost.interval.high)
     return [
         verdict,
         "Without the source words it looked at most a written word loses "
-        f"{_points(lost.value)} percentage points of its probability (95 % interval {low} to "
-        f"{high}), without as many random words {_points(lost.baseline)}.",
+        f"{points(lost.value)} percentage points of its probability (95 % interval {low} to "
+        f"{high}), without as many random words {points(lost.baseline)}.",
     ]
-
-
-def _points(share: float) -> str:
-    return f"{100 * share:.1f}".replace("-", "−")

@@ -1,4 +1,4 @@
-"""The frame of every page we write: one file, no outside requests, light and dark."""
+"""What every page we write is made of: one file, no outside requests, light and dark."""
 
 from __future__ import annotations
 
@@ -6,15 +6,31 @@ import base64
 import hashlib
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib import resources
 
 from .colours import DARK, LIGHT, PRINT, Theme, hexadecimal
 
-__all__ = ["asset", "contents", "escaped", "page", "section"]
+__all__ = [
+    "TableCell",
+    "asset",
+    "contents",
+    "definitions",
+    "escaped",
+    "link_documents",
+    "numbers",
+    "page",
+    "report",
+    "section",
+    "summarise",
+    "table",
+]
 
 # Code points that no HTML file can hold: NUL, and surrogates without their other half.
 _UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
+
+_SCROLL_FROM = 30  # rows; a longer table scrolls under its head
 
 _STYLES = """
 * { box-sizing: border-box; }
@@ -93,10 +109,53 @@ def asset(name: str) -> str:
     return resources.files(__package__).joinpath("assets", name).read_text(encoding="utf-8")
 
 
+def report(
+    title: str,
+    head: str,
+    sections: Mapping[str, str],
+    *,
+    foot: str = "",
+    styles: str = "",
+    scripts: str = "",
+) -> str:
+    """Return a page of sections, each linked to from the top; those without a body are left out.
+
+    Everything but the title and the names of the sections is HTML already.
+    """
+    drawn = {name: body for name, body in sections.items() if body}
+    body = [
+        f"<header><h1>{escaped(title)}</h1>{head}{contents(list(drawn))}</header>",
+        *(section(name, body) for name, body in drawn.items()),
+        *([foot] if foot else []),
+    ]
+    return page(title, "\n".join(body), styles=styles, scripts=scripts)
+
+
+def summarise(sentences: Sequence[str]) -> str:
+    """Return the summary at the top of a page: the first sentence leads, then a line for each."""
+    first, *rest = sentences
+    told = "".join(f"<p>{escaped(line)}</p>" for line in rest)
+    return f'<div class="summary"><p class="lead">{escaped(first)}</p>{told}</div>'
+
+
 def contents(names: Sequence[str]) -> str:
     """Return links to the sections of a page, by their names."""
     links = "".join(f'<a href="#{_anchor(name)}">{escaped(name)}</a>' for name in names)
     return f'<nav aria-label="Sections">{links}</nav>'
+
+
+def link_documents(entries: Sequence[tuple[str, str]]) -> str:
+    """Return a list of the documents of a page, where there are several.
+
+    Of each the HTML that is its link, and what stands behind it.
+    """
+    if len(entries) < 2:
+        return ""
+    links = "".join(
+        f'<li><a href="#document-{number}"><bdi>{link}</bdi></a>{behind}</li>'
+        for number, (link, behind) in enumerate(entries, start=1)
+    )
+    return f'<ol class="rg-index">{links}</ol>'
 
 
 def section(name: str, body: str) -> str:
@@ -110,3 +169,64 @@ def section(name: str, body: str) -> str:
 
 def _anchor(name: str) -> str:
     return name.lower().replace(" ", "-")
+
+
+@dataclass(frozen=True, slots=True)
+class TableCell:
+    """What a cell shows, and the number it is sorted by; ``share`` draws a bar behind it."""
+
+    text: str
+    number: float | None = None
+    share: float | None = None
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[TableCell]], *, caption: str) -> str:
+    """Return a table whose first column names the rows; each head is a button that sorts."""
+    head = "".join(
+        f'<th scope="col"><button type="button">{escaped(text)}</button></th>' for text in heads
+    )
+    body = "".join(
+        f"<tr>{''.join(_cell(cell, first=not place) for place, cell in enumerate(row))}</tr>"
+        for row in rows
+    )
+    whole = (
+        f'<table class="sortable"><caption>{escaped(caption)}</caption>'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    )
+    tall = " tall" if len(rows) > _SCROLL_FROM else ""
+    return (
+        f'<div class="scroll{tall}" tabindex="0" role="region" aria-label="{escaped(caption)}">'
+        f"{whole}</div>"
+    )
+
+
+def numbers(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return the numbers of a chart, folded away, for those who would rather read them."""
+    head = "".join(f'<th scope="col">{escaped(text)}</th>' for text in heads)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escaped(text)}</td>" for text in row) + "</tr>" for row in rows
+    )
+    return (
+        "<details><summary>The numbers</summary>"
+        f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+        "</div></details>"
+    )
+
+
+def _cell(cell: TableCell, *, first: bool) -> str:
+    sort = "" if cell.number is None else f' data-number="{cell.number:.9g}"'
+    if first:
+        return f'<th scope="row"{sort} dir="auto">{escaped(cell.text)}</th>'
+    bar = "" if cell.share is None else f' style="--share:{100 * cell.share:.1f}%"'
+    kind = "" if cell.share is None else ' class="bar"'
+    return f"<td{kind}{bar}{sort}>{escaped(cell.text)}</td>"
+
+
+def definitions(pairs: Sequence[tuple[str, str]], kind: str) -> str:
+    """Return names with what they mean as a list of the CSS class ``kind``."""
+    if not pairs:
+        return ""
+    body = "".join(
+        f"<div><dt>{escaped(name)}</dt><dd>{escaped(text)}</dd></div>" for name, text in pairs
+    )
+    return f'<dl class="{kind}">{body}</dl>'

@@ -8,19 +8,15 @@ from typing import Literal
 
 from .colours import DARK, LIGHT, Colour, Theme
 
-__all__ = ["Depth", "Terminal", "printable"]
+__all__ = ["Depth", "Terminal", "printable", "printable_line"]
 
 Depth = Literal["truecolor", "256", "bold", "none"]
 
 # A text must not steer the terminal: control codes become pictures of themselves.
-_PICTURES = {code: 0x2400 + code for code in range(32) if code not in (9, 10)}
+_PICTURES = {code: 0x2400 + code for code in range(32) if code not in (9, 10)} | {0x7F: 0x2421}
 _BIDIRECTIONAL = [*range(0x202A, 0x202F), *range(0x2066, 0x206A)]  # they reorder what follows
-
-
-_PICTURES |= dict.fromkeys(_BIDIRECTIONAL, 0xFFFD)
-
-
-_PICTURES |= {0x7F: 0x2421} | dict.fromkeys([*range(0x80, 0xA0), *range(0xD800, 0xE000)], 0xFFFD)
+_UNPRINTABLE = [*range(0x80, 0xA0), *range(0xD800, 0xE000)]
+_PICTURES |= dict.fromkeys([*_BIDIRECTIONAL, *_UNPRINTABLE], 0xFFFD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +84,11 @@ def printable(text: str) -> str:
     """The text with nothing left in it that a terminal would obey."""
     lines = "\n".join(text.replace("\r\n", "\n").splitlines()) + "\n" * text.endswith("\n")
     return lines.translate(_PICTURES)
+
+
+def printable_line(text: object) -> str:
+    """A label, word or sentence that a terminal may show, on one line, its spaces single."""
+    return " ".join(printable(str(text)).split())
 
 
 def _depth(environment: Mapping[str, str], is_terminal: bool) -> Depth:

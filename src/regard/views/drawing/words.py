@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...records.evaluation import Interval
 
-__all__ = ["between", "method_in_words", "percent", "plural", "points", "two_digits"]
+__all__ = ["between", "method_in_words", "percent", "plural", "points", "signed", "two_digits"]
 
 _PRODUCTS = {
     "attention_gradient": "attention x gradient",
@@ -33,9 +33,18 @@ def between(interval: Interval) -> str:
     return f"{100 * interval.low:.1f}–{100 * interval.high:.1f}"
 
 
-def points(difference: float) -> str:
-    """Write a difference of shares in percentage points, with its sign."""
-    return f"{100 * difference:+.1f}".replace("-", "−")
+def points(share: float, digits: int = 1, *, sign: bool = False) -> str:
+    """Write a difference of shares in percentage points, a gain with its sign if asked."""
+    plus = "+" if sign else ""
+    return f"{100 * share + 0.0:{plus}.{digits}f}".replace("-", "−")
+
+
+def signed(score: float) -> str:
+    """Write a score with its sign, never a false zero or a power: ``+0.250``, ``-0.0004``."""
+    if 0 < abs(score) < 0.00005:
+        return "<+0.0001" if score > 0 else ">-0.0001"
+    digits = 4 if 0 < abs(score) < 0.0005 else 3
+    return f"{score:+.{digits}f}"
 
 
 def plural(count: int, noun: str) -> str:

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from ...records.evaluation import Calibration, CoveragePoint, Evaluation, LengthBin
 from ...records.history import History
 from ..drawing.charts import Axis, Frame, Line, draw_lines, figure
-from ..drawing.page import escaped
-from ..drawing.tables import Cell, numbers, table
+from ..drawing.page import TableCell, escaped, numbers, table
 from ..drawing.words import between, percent, plural
 
 __all__ = [
@@ -163,10 +162,10 @@ def length_chart(evaluation: Evaluation) -> str:
 def _length_table(bins: Sequence[LengthBin]) -> str:
     rows = [
         [
-            Cell(_range(part), part.low),
-            Cell(f"{part.count:,}", part.count),
-            Cell(percent(part.accuracy), part.accuracy),
-            Cell(between(part.interval), part.interval.low),
+            TableCell(_range(part), part.low),
+            TableCell(f"{part.count:,}", part.count),
+            TableCell(percent(part.accuracy), part.accuracy),
+            TableCell(between(part.interval), part.interval.low),
         ]
         for part in bins
     ]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from ...records.evaluation import Evaluation, Mistake
 from ..drawing import charts
 from ..drawing.charts import Axis, IntervalRow, draw_intervals
-from ..drawing.page import asset, contents, escaped, page, section
-from ..drawing.tables import Cell, definitions, table
+from ..drawing.page import TableCell, asset, definitions, escaped, report, summarise, table
 from ..drawing.words import between, percent, plural
 from ..explanation.page import fragment, scripts_for, styles_for
 from .charts import (
@@ -38,27 +37,23 @@ def render(evaluation: Evaluation) -> str:
         "Worst mistakes": _mistakes(evaluation),
         "Data and model": data_notes(evaluation) + model_notes(evaluation),
     }
-    drawn = {name: body for name, body in sections.items() if body}
-    title = evaluation.title or "Evaluation"
-    body = [
-        f"<header><h1>{escaped(title)}</h1>{_summary(evaluation)}{contents(list(drawn))}</header>",
-        *(section(name, body) for name, body in drawn.items()),
-        glossary(evaluation),
-    ]
     explained = [mistake.explanation for mistake in evaluation.mistakes if mistake.explanation]
     styles = charts.STYLES + asset("report.css") + (styles_for(explained) if explained else "")
     scripts = asset("report.js") + scripts_for(explained)
-    return page(title, "\n".join(body), styles=styles, scripts=scripts)
+    return report(
+        evaluation.title or "Evaluation",
+        _summary(evaluation),
+        sections,
+        foot=glossary(evaluation),
+        styles=styles,
+        scripts=scripts,
+    )
 
 
 def _summary(evaluation: Evaluation) -> str:
     first, *rest = headline(evaluation)
     best = learned_baseline(evaluation)
-    verdict = f"<p>{escaped(compared(best))}</p>" if best else ""
-    return (
-        f'<div class="summary"><p class="lead">{escaped(first)}</p>'
-        f"<p>{escaped(' '.join(rest))}</p>{verdict}</div>"
-    )
+    return summarise([first, " ".join(rest), *([compared(best)] if best else [])])
 
 
 def _scores(evaluation: Evaluation) -> str:
@@ -180,12 +175,12 @@ def class_table(evaluation: Evaluation) -> str:
     """Return how well each class is found."""
     rows = [
         [
-            Cell(score.label),
-            Cell(f"{score.support:,}", score.support),
-            Cell(f"{score.predicted:,}", score.predicted),
-            Cell(percent(score.precision), score.precision, score.precision),
-            Cell(percent(score.recall), score.recall, score.recall),
-            Cell(percent(score.f1), score.f1, score.f1),
+            TableCell(score.label),
+            TableCell(f"{score.support:,}", score.support),
+            TableCell(f"{score.predicted:,}", score.predicted),
+            TableCell(percent(score.precision), score.precision, score.precision),
+            TableCell(percent(score.recall), score.recall, score.recall),
+            TableCell(percent(score.f1), score.f1, score.f1),
         ]
         for score in evaluation.per_class
     ]

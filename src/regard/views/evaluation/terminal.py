@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rich.cells import cell_len
 
 from ...records.evaluation import Baseline, Evaluation
+from ..drawing.terminal import printable, printable_line
 from ..drawing.words import between, percent
 from .words import compared, described, headline, remarks
 
@@ -28,7 +29,8 @@ def summary(evaluation: Evaluation) -> list[str]:
     ]
     lines: list[str] = []
     for block in blocks:
-        lines += ([""] if lines and block else []) + [_printable(line) for line in block]
+        lines += [""] if lines and block else []
+        lines += [printable(line).replace("\n", " ") for line in block]
     return lines
 
 
@@ -94,7 +96,7 @@ def _confidence(evaluation: Evaluation) -> list[str]:
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """Columns two spaces apart, the first to the left, numbers to the right."""
-    texts = [[_printable(text) for text in row] for row in rows]
+    texts = [[printable_line(text) for text in row] for row in rows]
     widths = [max(map(cell_len, column)) for column in zip(*texts, strict=True)]
     lines = []
     for first, *rest in texts:
@@ -105,8 +107,3 @@ def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
         ]
         lines.append("  ".join(cells).rstrip())
     return lines
-
-
-def _printable(text: str) -> str:
-    """The text without what could steer a terminal or cannot be written to one."""
-    return "".join(letter if letter.isprintable() else "\ufffd" for letter in text)

@@ -39,8 +39,11 @@ def compared(baseline: Baseline) -> str:
     name = described(baseline)
     name = name if baseline.constant_answer is None else name[0].lower() + name[1:]
     difference = baseline.accuracy_difference
-    low, high = points(difference.interval.low), points(difference.interval.high)
-    gap = f"{points(difference.value)} points, 95 % interval {low} to {high}"
+    value, low, high = (
+        points(number, sign=True)
+        for number in (difference.value, difference.interval.low, difference.interval.high)
+    )
+    gap = f"{value} points, 95 % interval {low} to {high}"
     if difference.interval.low > 0:
         return f"Better than {name} ({gap})."
     if difference.interval.high < 0:

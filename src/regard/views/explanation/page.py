@@ -7,12 +7,11 @@ from functools import cache
 
 from ...records.explanation import ClassName, Decision, Explanation
 from ..drawing.charts import STYLES
-from ..drawing.colours import DARK, LEVELS, LIGHT, Theme, hexadecimal
-from ..drawing.page import asset, escaped, page
-from ..drawing.scale import Scale
+from ..drawing.colours import DARK, LEVELS, LIGHT, Scale, Theme, hexadecimal
+from ..drawing.page import asset, escaped, link_documents, page
 from ..drawing.words import percent
+from .passages import HOP_KEY, KEYS, hop_count, shadings, unit_of
 from .receipt import panel
-from .shadings import HOP_KEY, KEYS, hop_count, shadings, unit_of
 from .text import is_long, overview, text
 from .words import (
     Heavy,
@@ -175,15 +174,16 @@ _SHOWN_LABELS = 8
 
 def index(explanations: Sequence[Explanation]) -> str:
     """A list of contents, where there is more than one document."""
-    if len(explanations) < 2:
-        return ""
-    links = "".join(
-        f'<li><a href="#document-{number}"><bdi>{escaped(explanation.label)}</bdi></a> '
-        f"{escaped(percent(explanation.probability))} "
-        f"<span><bdi>{escaped(_beginning(explanation.source))}</bdi></span></li>"
-        for number, explanation in enumerate(explanations, start=1)
+    return link_documents(
+        [
+            (
+                escaped(one.label),
+                f" {escaped(percent(one.probability))} "
+                f"<span><bdi>{escaped(_beginning(one.source))}</bdi></span>",
+            )
+            for one in explanations
+        ]
     )
-    return f'<ol class="rg-index">{links}</ol>'
 
 
 def probability_bars(explanation: Explanation, decisions: Sequence[Decision]) -> str:

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 
 from ...files import write_file
 from ...records.explanation import Decision, Explanation
-from ..drawing.colours import LIGHT, Colour, Theme
+from ..drawing.colours import LIGHT, Colour, Scale, Theme
 from ..drawing.pictures import Type, image_bytes, new_figure, require_format
-from ..drawing.scale import Scale
 from ..drawing.words import percent
 from ..drawing.wrapping import Styled, broken, is_right_to_left
-from .passages import Stretch, passages
-from .shadings import unit_of
+from .passages import Stretch, passages, unit_of
 from .words import told
 
 if TYPE_CHECKING:

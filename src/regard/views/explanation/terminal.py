@@ -9,8 +9,8 @@ from rich.cells import cell_len, set_cell_size
 
 from ...records.explanation import Decision, Explanation
 from ...records.weights import Weights
-from ..drawing.scale import Scale
-from ..drawing.terminal import Terminal, printable
+from ..drawing.colours import Scale
+from ..drawing.terminal import Terminal, printable, printable_line
 from ..drawing.words import percent
 from ..drawing.wrapping import Styled, broken
 from .passages import Stretch, passages
@@ -44,24 +44,24 @@ def render(explanation: Explanation, terminal: Terminal) -> str:
 
 def _head(explanation: Explanation, decisions: list[Decision], terminal: Terminal) -> list[str]:
     answers = "   ".join(
-        f"{terminal.bold(_line(decision.label))} {percent(decision.probability)}"
+        f"{terminal.bold(printable_line(decision.label))} {percent(decision.probability)}"
         for decision in decisions
     )
     truth = ""
     if explanation.true_labels is not None:
         sign = {True: "✓ ", False: "✗ ", None: ""}[is_right(explanation, decisions[0])]
-        names = ", ".join(map(_line, explanation.true_labels)) or "none"
+        names = ", ".join(map(printable_line, explanation.true_labels)) or "none"
         truth = f"   {sign}true label {names}"
-    method = terminal.dim("by " + _line(method_name(explanation)))
+    method = terminal.dim("by " + printable_line(method_name(explanation)))
     said = _wrapped([Styled(told(decisions[0]), terminal.dim)], terminal.width)
     asked = question(decisions[0])
-    rival = f" {_line(asked)}" if asked else ""
+    rival = f" {printable_line(asked)}" if asked else ""
     return [f"{answers}{rival}{truth}   {method}", *said]
 
 
 def _probabilities(explanation: Explanation, terminal: Terminal) -> list[str]:
     ranked = sorted(explanation.probabilities, key=lambda pair: -pair[1])
-    shown = [(_line(label), share) for label, share in ranked[:_SHOWN_LABELS]]
+    shown = [(printable_line(label), share) for label, share in ranked[:_SHOWN_LABELS]]
     if not shown:
         return []
     name_width = min(24, max(cell_len(name) for name, _ in shown))
@@ -153,7 +153,7 @@ def _heaviest(explanation: Explanation, decision: Decision, terminal: Terminal) 
         ("Heaviest words", heavy_words(explanation, decision)),
         ("Speaks against it", opposing_words(explanation, decision)),
     ):
-        parts = [f"{_line(word.text)} {scale.text(word.weight)}" for word in words]
+        parts = [f"{printable_line(word.text)} {scale.text(word.weight)}" for word in words]
         parts = [part.replace(" ", "\u00a0") for part in parts]  # a word stays beside its weight
         if parts:
             found += _wrapped([Styled(f"{name}: {', '.join(parts)}", str)], terminal.width)
@@ -169,7 +169,7 @@ def _remarks(explanation: Explanation, decision: Decision, terminal: Terminal) -
         said.append(f"Words that count are {marks[terminal.depth]}.")
     if any(weights.opposing(1) for weights in decision.weights):
         sign = opposed.get(terminal.depth, "in violet")
-        said.append(f"What speaks against {_line(decision.label)} is {sign}.")
+        said.append(f"What speaks against {printable_line(decision.label)} is {sign}.")
     if decision.level("sentence") is not None:
         said.append("Bars are the weights of sentences.")
     if explanation.unknown:
@@ -201,8 +201,3 @@ def _bar(length: float, width: int) -> str:
     eighths = max(round(8 * width * min(1.0, length)), 1 if length > 0 else 0)
     full, rest = divmod(eighths, 8)
     return ("█" * full + (_EIGHTHS[rest] if rest else "")).ljust(width)
-
-
-def _line(text: object) -> str:
-    """A label or word on one line."""
-    return " ".join(printable(str(text)).split())

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 
 from ...records.explanation import Decision, Explanation
 from ...records.weights import Weights
+from ..drawing.colours import Scale
 from ..drawing.page import escaped
-from ..drawing.scale import Scale
 from ..drawing.words import two_digits
 from ..drawing.wrapping import is_right_to_left
-from .passages import Passage, Stretch, passages
-from .shadings import hop_count, shadings
+from .passages import Passage, Stretch, hop_count, passages, shadings
 
 __all__ = ["LONG", "QUIET", "anchor", "deciding", "is_long", "opposing", "overview", "text"]
 

@@ -1,21 +1,22 @@
-"""Draw what a look through a corpus found as one page."""
+"""What a look through a corpus found: as one page, and as lines for a terminal or a log."""
 
 from __future__ import annotations
 
-from ...records.look import ClassSentences, Evenness, Look, Suspect, WordContext, WordUse
-from ..drawing import charts
-from ..drawing.charts import Histogram, draw_histogram
-from ..drawing.page import asset, contents, escaped, page, section
-from ..drawing.tables import Cell, table
-from ..drawing.words import percent, plural, two_digits
-from ..explanation.page import fragment, scripts_for, styles_for
-from .words import doubts, evenness, headline, use_line
+from ..records.look import ClassSentences, Evenness, Look, Suspect, WordContext, WordUse
+from .drawing import charts
+from .drawing.charts import Histogram, draw_histogram
+from .drawing.page import TableCell, asset, escaped, report, summarise, table
+from .drawing.terminal import printable
+from .drawing.words import percent, plural, two_digits
+from .explanation.page import fragment, scripts_for, styles_for
 
-__all__ = ["render"]
+__all__ = ["render", "summary"]
 
 _MOST_CLASSES = 8  # histograms of one word
 _UNFOLDED = 6  # classes whose sentences are shown at once
 _LONG = 5_000  # characters; a longer text scrolls in its own box
+_SENTENCES, _CLASSES, _SUSPECTS = 3, 12, 10  # shown on the terminal; sentences of each class
+_WIDEST = 100  # characters of a sentence on the terminal
 
 
 def render(look: Look) -> str:
@@ -26,19 +27,12 @@ def render(look: Look) -> str:
         "Deciding sentences": _deciding(look),
         "Suspicious labels": _suspects(look),
     }
-    drawn = {name: body for name, body in sections.items() if body}
-    title = look.title or "Where the model looks"
-    summary = "".join(f"<p>{escaped(line)}</p>" for line in headline(look)[1:])
-    body = [
-        f'<header><h1>{escaped(title)}</h1><div class="summary"><p class="lead">'
-        f"{escaped(headline(look)[0])}</p>{summary}</div>{contents(list(drawn))}</header>",
-        *(section(name, body) for name, body in drawn.items()),
-    ]
     explained = [suspect.explanation for suspect in look.suspects]
     styles = charts.STYLES + asset("report.css") + asset("look.css")
     styles += styles_for(explained) if explained else ""
     scripts = asset("report.js") + scripts_for(explained)
-    return page(title, "\n".join(body), styles=styles, scripts=scripts)
+    title, head = look.title or "Where the model looks", summarise(_headline(look))
+    return report(title, head, sections, styles=styles, scripts=scripts)
 
 
 def _words(look: Look) -> str:
@@ -75,7 +69,7 @@ def _use(context: WordContext, use: WordUse, highest: float) -> str:
     )
     label = "All" if use.label is None else f"<bdi>{escaped(use.label)}</bdi>"
     return (
-        f'<figure><figcaption><b dir="auto">{label}</b><br>{escaped(use_line(use))}</figcaption>'
+        f'<figure><figcaption><b dir="auto">{label}</b><br>{escaped(_tell_use(use))}</figcaption>'
         f"{drawn}</figure>"
     )
 
@@ -105,7 +99,7 @@ def _spread(spread: Evenness) -> str:
     drawn = draw_histogram(histogram, title=title, x_title="evenness")
     return (
         f"<figure><figcaption><b>{spread.level.capitalize()}s</b><br>"
-        f"{escaped(evenness(spread))}</figcaption>{drawn}</figure>"
+        f"{escaped(_tell_evenness(spread))}</figcaption>{drawn}</figure>"
     )
 
 
@@ -125,11 +119,11 @@ def _deciding(look: Look) -> str:
 def _class(entry: ClassSentences, unfolded: bool) -> str:
     rows = [
         [
-            Cell(sentence.text),
-            Cell(f"{sentence.count:,}", sentence.count),
-            Cell(two_digits(sentence.drop), sentence.drop, min(1.0, sentence.drop)),
-            Cell(f"{sentence.flips:,}", sentence.flips),
-            Cell(", ".join(f"{index + 1:,}" for index in sentence.documents)),
+            TableCell(sentence.text),
+            TableCell(f"{sentence.count:,}", sentence.count),
+            TableCell(two_digits(sentence.drop), sentence.drop, min(1.0, sentence.drop)),
+            TableCell(f"{sentence.flips:,}", sentence.flips),
+            TableCell(", ".join(f"{index + 1:,}" for index in sentence.documents)),
         ]
         for sentence in entry.sentences
     ]
@@ -145,7 +139,7 @@ def _suspects(look: Look) -> str:
     if not look.labelled:
         return ""
     drawn = "".join(_suspect(suspect, place < 3) for place, suspect in enumerate(look.suspects))
-    return f'<p class="note">{escaped(" ".join(doubts(look)))}</p>{drawn}'
+    return f'<p class="note">{escaped(" ".join(_tell_doubts(look)))}</p>{drawn}'
 
 
 def _suspect(suspect: Suspect, unfolded: bool) -> str:
@@ -159,3 +153,89 @@ def _suspect(suspect: Suspect, unfolded: bool) -> str:
         f"{escaped(percent(suspect.probability))}</span></summary>"
         f"{fragment(suspect.explanation)}</details>"
     )
+
+
+def summary(look: Look) -> list[str]:
+    """Return the findings as lines for a terminal or a log."""
+    lines = _headline(look)
+    for context in look.words:
+        lines += ["", f"‘{context.word}’ by answer (weights within the {context.by})"]
+        width = max(len(_name(use)) for use in context.uses)
+        lines += [f"  {_name(use):<{width}}  {_tell_use(use)}" for use in context.uses]
+    lines += _classes(look)
+    if look.suspects:
+        lines += ["", "Suspicious labels:"]
+    for suspect in look.suspects[:_SUSPECTS]:
+        given = ", ".join(map(str, suspect.labels)) or "none"
+        lines.append(
+            f"  document {suspect.index + 1:,}: label {given}, model {suspect.answer} "
+            f"{percent(suspect.probability)}, {suspect.verdict}"
+        )
+    more = len(look.suspects) - _SUSPECTS
+    lines += [f"  and {more:,} more"] if more > 0 else []
+    return [printable(line) for line in lines]
+
+
+def _classes(look: Look) -> list[str]:
+    lines: list[str] = []
+    for entry in look.classes[:_CLASSES]:
+        if entry.sentences:
+            lines += ["", f"What decides for {entry.label} ({plural(entry.documents, 'document')})"]
+        for sentence in entry.sentences[:_SENTENCES]:
+            text = sentence.text
+            text = text if len(text) <= _WIDEST else text[: _WIDEST - 1] + "…"
+            often = f" in {sentence.count:,} documents" if sentence.count > 1 else ""
+            lines.append(f"  −{two_digits(sentence.drop)}{often}  {text}")
+    left_out = len(look.classes) - _CLASSES
+    return lines + ([f"and {plural(left_out, 'rarer answer')}"] if left_out > 0 else [])
+
+
+def _name(use: WordUse) -> str:
+    return "all" if use.label is None else str(use.label)
+
+
+def _headline(look: Look) -> list[str]:
+    """Say in a few sentences what was found."""
+    said = [f"Looked through {plural(look.documents, 'document')}."]
+    for spread in look.spreads:
+        said.append(f"{spread.level.capitalize()}s: {_tell_evenness(spread)}")
+    if look.labelled:
+        count = len(look.suspects)
+        said.append(
+            f"{plural(count, 'label')} {'looks' if count == 1 else 'look'} suspicious."
+            if count
+            else "No label looks suspicious."
+        )
+    return said
+
+
+def _tell_evenness(spread: Evenness) -> str:
+    """Say how evenly a level of attention spreads its weight."""
+    within = {"word": "sentence", "sentence": "document"}.get(spread.level, "row")
+    return (
+        f"the weight of a {within} lies as if on {spread.effective_items:.1f} of "
+        f"{spread.mean_items:.1f} {spread.level}s, evenness {spread.evenness:.2f}; "
+        f"in {two_digits(spread.uniform_rows)} of {within}s it is as good as uniform."
+    )
+
+
+def _tell_use(use: WordUse) -> str:
+    """Say how a word was weighed under one answer."""
+    times = f"{use.lift:.2f} × an even share"
+    return f"{plural(use.count, 'use')}, mean weight {use.mean:.2g}, {times}"
+
+
+def _tell_doubts(look: Look) -> list[str]:
+    """Say how the suspicious labels were found."""
+    said = [
+        f"{plural(look.disagreements, 'answer')} of at least {two_digits(look.sure)} "
+        f"{'contradicts' if look.disagreements == 1 else 'contradict'} the label given."
+    ]
+    if look.measured:
+        which = "All" if look.measured == look.disagreements else f"The {look.measured:,} surest"
+        count = len(look.suspects)
+        said.append(
+            f"{which} were explained, and the reasons measured by taking them away: in {count:,} "
+            "the answer does rest on them. Those the model may know better than the label."
+        )
+    return said

@@ -3,8 +3,7 @@
 from dataclasses import replace
 
 from regard.records.look import Difference
-from regard.views.difference.page import render
-from regard.views.difference.terminal import summary
+from regard.views.difference import render, summary
 from regard.views.explanation.page import render_beside
 from support.looks import differing
 from support.pages import Page

@@ -4,8 +4,7 @@ import re
 from dataclasses import replace
 
 from regard.records.look import Look
-from regard.views.look.page import render
-from regard.views.look.terminal import summary
+from regard.views.look import render, summary
 from support.looks import looked
 from support.pages import Page
 

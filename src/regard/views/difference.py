@@ -1,0 +1,137 @@
+"""Where two models differ: as one page, and as lines for a terminal or a log."""
+
+from __future__ import annotations
+
+from ..records.look import Answer, ChangedDocument, Difference
+from .drawing import charts
+from .drawing.charts import Histogram, draw_histogram
+from .drawing.page import TableCell, asset, escaped, report, summarise, table
+from .drawing.terminal import printable_line
+from .drawing.words import method_in_words, percent, plural, two_digits
+from .explanation.page import BESIDE_STYLES, beside, scripts_for, styles_for
+
+__all__ = ["render", "summary"]
+
+_OPEN = 3  # changes that are unfolded on the page
+_LINES = 20  # changes on the terminal
+_WIDEST = 60  # characters of a text in a table or on the terminal
+
+
+def render(difference: Difference) -> str:
+    """Return the whole page, which makes no requests."""
+    sections = {
+        "Overlap of reasons": _overlap(difference),
+        "Changed documents": _changes(difference),
+        "All changes": _table(difference) if len(difference.changes) > 1 else "",
+    }
+    shown = [
+        answer.explanation
+        for change in difference.changes
+        for answer in (change.old, change.new)
+        if answer.explanation is not None
+    ]
+    styles = charts.STYLES + asset("report.css") + asset("look.css")
+    styles += styles_for(shown) + BESIDE_STYLES
+    scripts = asset("report.js") + scripts_for(shown)
+    title, head = f"{difference.old} → {difference.new}", summarise(_headline(difference))
+    return report(title, head, sections, styles=styles, scripts=scripts)
+
+
+def _overlap(difference: Difference) -> str:
+    steps = len(difference.overlaps)
+    if not steps:
+        return ""
+    edges = tuple(place / steps for place in range(steps + 1))
+    histogram = Histogram(
+        edges, difference.overlaps, "overlap", "document", mean=difference.mean_overlap
+    )
+    drawn = draw_histogram(histogram, title="Documents by overlap", x_title="overlap")
+    note = (
+        "The share of the weight that both models put on the same words: 100 % for the very same "
+        "reasons, 0 % for none in common. Where the label changed, both are asked about the old "
+        "label. Dashed: the mean."
+    )
+    return f'<p class="note">{note}</p><div class="pair"><figure>{drawn}</figure></div>'
+
+
+def _changes(difference: Difference) -> str:
+    shown = [change for change in difference.changes if change.old.explanation]
+    names = difference.old, difference.new
+    return "".join(_change(change, names, place < _OPEN) for place, change in enumerate(shown))
+
+
+def _change(change: ChangedDocument, names: tuple[str, str], unfolded: bool) -> str:
+    old, new = change.old.explanation, change.new.explanation
+    if old is None or new is None:
+        return ""
+    outcome = f" ({change.outcome})" if change.outcome else ""
+    return (
+        f'<details class="mistake"{" open" * unfolded}><summary>'
+        f"<span>Document {change.index + 1:,}</span> "
+        f"<span><b><bdi>{escaped(_tell_change(change))}</bdi></b>{outcome}</span> "
+        f"<span>{escaped(two_digits(change.overlap))} of the reasons shared</span></summary>"
+        f"{beside((names[0], old), (names[1], new))}</details>"
+    )
+
+
+def _table(difference: Difference) -> str:
+    rows = [
+        [
+            TableCell(f"{change.index + 1:,}", change.index + 1),
+            TableCell(_tell_answer(change.old)),
+            TableCell(_tell_answer(change.new)),
+            TableCell(change.outcome),
+            TableCell(two_digits(change.overlap), change.overlap, change.overlap),
+            TableCell(change.start[:_WIDEST]),
+        ]
+        for change in difference.changes
+    ]
+    heads = ("Document", difference.old, difference.new, "Truth", "Reasons shared", "Text")
+    return table(heads, rows, caption="Every change; choose a heading to sort")
+
+
+def summary(difference: Difference) -> list[str]:
+    """Return the difference as lines for a terminal or a log."""
+    lines = [*_headline(difference), *map(_line, difference.changes[:_LINES])]
+    more = len(difference.changes) - _LINES
+    if more > 0:
+        lines.append(f"and {more:,} more; --out and --json list them all")
+    return [printable_line(line) for line in lines]
+
+
+def _line(change: ChangedDocument) -> str:
+    start = change.start if len(change.start) <= _WIDEST else change.start[: _WIDEST - 1] + "…"
+    shared = f"{two_digits(change.overlap)} of the reasons shared"
+    outcome = f" ({change.outcome})" if change.outcome else ""
+    return f"document {change.index + 1:,}: {_tell_change(change)}{outcome}, {shared}: {start}"
+
+
+def _headline(difference: Difference) -> list[str]:
+    """Say in a few sentences what changed; the first is the one to keep."""
+    count = plural(difference.documents, "document")
+    if not difference:
+        return [f"Nothing changed: the same labels for the same reasons on {count}."]
+    said = [
+        f"Of {count}, {difference.label_changes:,} got another label and "
+        f"{difference.reason_changes:,} the same label for other reasons."
+    ]
+    if difference.mended or difference.broken:
+        said.append(f"{difference.mended:,} were mended and {difference.broken:,} broken.")
+    said.append(
+        f"Explained by {method_in_words(difference.method)}, the models share "
+        f"{two_digits(difference.mean_overlap)} of their reasons on average; reasons count as "
+        f"changed below {two_digits(difference.least_overlap)}."
+    )
+    return said
+
+
+def _tell_change(change: ChangedDocument) -> str:
+    """Say what became of one answer: ``good 90.0 % → bad 60.0 %``."""
+    if change.label_changed:
+        return f"{_tell_answer(change.old)} → {_tell_answer(change.new)}"
+    return f"{_tell_answer(change.old)}, for other reasons"
+
+
+def _tell_answer(answer: Answer) -> str:
+    """Write the labels of an answer with its probability."""
+    return f"{', '.join(map(str, answer.labels)) or 'none'} {percent(answer.probability)}"

@@ -1,8 +1,0 @@
-"""Where two models differ: on a page and in a terminal."""
-
-from __future__ import annotations
-
-from .page import render
-from .terminal import summary
-
-__all__ = ["render", "summary"]
