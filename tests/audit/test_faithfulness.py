@@ -8,13 +8,13 @@ from scipy.stats import kendalltau
 from regard.audit.faithfulness import (
     FerretErasure,
     ask_again,
+    copy_shuffled,
     ferret_masks,
     gradient_sizes,
     measure_agreement,
     measure_likeness,
     movements,
     read_receipt,
-    shuffled_copy,
 )
 from regard.data.batch import Batch
 from regard.explain import attention, gradient_input
@@ -169,21 +169,21 @@ def test_movements_are_the_total_variation_of_leaving_out():
 def test_a_shuffled_copy_has_the_same_numbers_in_other_places():
     model = built(CONFIGS["han"])
     before = [parameter.clone() for parameter in model.parameters()]
-    copied = shuffled_copy(model, seed=1)
+    copied = copy_shuffled(model, seed=1)
     moved = 0
     for old, new, kept in zip(before, copied.parameters(), model.parameters(), strict=True):
         assert torch.equal(old, kept), "the model itself stays as it is"
         assert torch.equal(old.flatten().sort().values, new.flatten().sort().values)
         moved += int((old != new).sum())
     assert moved > 100
-    again = shuffled_copy(model, seed=1).state_dict()
+    again = copy_shuffled(model, seed=1).state_dict()
     assert all(torch.equal(again[name], part) for name, part in copied.state_dict().items())
 
 
 def test_the_copy_is_asked_about_the_same_classes():
     model = built(CONFIGS["han"])
     answers = asked(model, chosen=(1,))
-    other = ask_again(answers, shuffled_copy(model))
+    other = ask_again(answers, copy_shuffled(model))
     assert other.chosen == answers.chosen and other.model is not model
     assert not torch.allclose(other.output.logits, answers.output.logits)
 

@@ -6,8 +6,8 @@ from regard.audit.needle import (
     LENGTH,
     NEEDLES,
     Haystack,
-    Planted,
-    Repeated,
+    PlantedDocument,
+    RepeatedDocument,
     choose_places,
     count_cell,
     measure_recall,
@@ -68,7 +68,7 @@ def explained(values):
     return Explanation("abc\n\ndef\n\nghi", "attention", (Decision("a", 0.9, (sentences,)),))
 
 
-PLANTED = Planted("abc\n\ndef\n\nghi", (5, 8), 0, 3, 1)
+PLANTED = PlantedDocument("abc\n\ndef\n\nghi", (5, 8), 0, 3, 1)
 
 
 def test_found_is_more_than_any_other():
@@ -141,7 +141,7 @@ def test_too_few_sentences_are_no_test(fitted):
 
 STACK = Haystack(tuple(f"Hay {place}." for place in range(30)), (("Bad.", 0), ("Good!", 1)))
 TEXT = "ab\n\ncd\n\nef\n\ngh"
-TWICE = Repeated(TEXT, ((4, 6), (12, 14)), 0)
+TWICE = RepeatedDocument(TEXT, ((4, 6), (12, 14)), 0)
 
 
 @pytest.mark.parametrize("copies", COPIES)

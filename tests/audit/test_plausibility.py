@@ -22,7 +22,7 @@ from regard.audit.plausibility import (
 )
 from regard.errors import DataError
 from regard.records.explanation import Decision, Explanation
-from regard.records.weights import Weights, summed_by
+from regard.records.weights import Weights, sum_by
 from regard.text.document import Document
 
 TEXT = "one two, three.\nfour  five six"
@@ -105,7 +105,7 @@ def test_phrases_are_a_bell_along_the_sentence_and_its_mean():
 def explained(scores):
     spans = [(0, 3), (4, 7), (9, 14), (16, 20), (22, 26), (27, 30)]
     words = Weights.from_scores("word", spans, scores, unit="log-odds")
-    levels = words, summed_by(words, [(0, 14), (16, 30)])
+    levels = words, sum_by(words, [(0, 14), (16, 30)])
     return Explanation(TEXT, "gradient_input", (Decision("a", 0.9, levels),))
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.errors import DataError
-from regard.records.weights import Weights, importance, pieces_holding_half, summed_by
+from regard.records.weights import Weights, importance, pieces_holding_half, sum_by
 
 
 def han(lengths: list[int], seed: int = 0, hops: int = 0) -> tuple[Weights, Weights]:
@@ -98,7 +98,7 @@ def test_a_word_outside_every_sentence_is_an_error():
 
 def test_the_sum_over_words_is_the_weight_of_a_sentence():
     words, sentences = han([3, 1, 5], hops=2)
-    found = summed_by(words, sentences.pieces)
+    found = sum_by(words, sentences.pieces)
     # The words of each sentence sum to one, so here each sum is one.
     assert found.values == pytest.approx([1, 1, 1])
     assert all(column == pytest.approx([1, 1, 1]) for column in found.hops)

@@ -13,7 +13,7 @@ from dataclasses import replace
 import pytest
 
 from regard.records.explanation import Decision, Explanation
-from regard.records.weights import Weights, summed_by
+from regard.records.weights import Weights, sum_by
 
 _SENTENCE = re.compile(r"[^.!?。\n]+[.!?。]*[\"”]*")
 _WORD = re.compile(r"\w+|[^\w\s]")
@@ -59,7 +59,7 @@ def explain() -> Explain:
         sentence_spans = tuple((sentence[0][0], sentence[-1][1]) for sentence in found)
         if flat:
             words = Weights("word", spans, tuple(_shares(draw, len(spans))))
-            sentences = summed_by(words, sentence_spans)
+            sentences = sum_by(words, sentence_spans)
         else:
             drawn = [value for sentence in found for value in _shares(draw, len(sentence))]
             words = Weights("word", spans, tuple(drawn), by="sentence")
@@ -90,7 +90,7 @@ def scored(explain: Explain) -> Explain:
             scores[place] = score
         signed = Weights.from_scores("word", words.pieces, scores, unit="probability")
         spans = [(start, end) for start, end in sentences.pieces]
-        weights = (signed, summed_by(signed, spans))
+        weights = (signed, sum_by(signed, spans))
         return replace(shares, decisions=(replace(shares.decisions[0], weights=weights),))
 
     return made

@@ -32,13 +32,13 @@ from .tally import Measured
 __all__ = [
     "FerretErasure",
     "ask_again",
+    "copy_shuffled",
     "ferret_masks",
     "gradient_sizes",
     "measure_agreement",
     "measure_likeness",
     "movements",
     "read_receipt",
-    "shuffled_copy",
 ]
 
 SHARES = tuple(share / 10 for share in range(1, 11))
@@ -130,7 +130,7 @@ def measure_agreement(amounts: Floats, reference: Floats, seed: int = 0) -> Meas
     return _tau(np.abs(amounts), reference, seed)
 
 
-def shuffled_copy(model: Model, seed: int = 0) -> Model:
+def copy_shuffled(model: Model, seed: int = 0) -> Model:
     """Return a copy of the model whose parameters each hold their numbers in another order."""
     copied = copy.deepcopy(model).eval()
     draw = torch.Generator().manual_seed(seed)

@@ -30,8 +30,8 @@ __all__ = [
     "LENGTHS",
     "Haystack",
     "NeedleResult",
-    "Planted",
-    "Repeated",
+    "PlantedDocument",
+    "RepeatedDocument",
     "Sought",
     "choose_places",
     "count_cell",
@@ -59,7 +59,7 @@ SHORTEST, LONGEST = 4, 40  # words of a sentence that may be planted, or stand a
 
 
 @dataclass(frozen=True, slots=True)
-class Planted:
+class PlantedDocument:
     """A document with one telling sentence, and where it stands."""
 
     text: str
@@ -73,7 +73,7 @@ class Planted:
 class Sought:
     """What became of one planted sentence."""
 
-    planted: Planted
+    planted: PlantedDocument
     found: bool  # it has the largest score
     read: bool  # the model saw it
     answered: bool  # the document got its label
@@ -105,7 +105,7 @@ class Haystack:
 
     def plant(
         self, length: int, position: int, *, count: int, draw: np.random.Generator
-    ) -> Iterator[Planted]:
+    ) -> Iterator[PlantedDocument]:
         """Make documents of so many sentences with a needle at one position, from 0."""
         for _ in range(count):
             needle, number = self.needles[draw.integers(len(self.needles))]
@@ -115,7 +115,7 @@ class Haystack:
             # A blank line ends a sentence, whatever it is made of.
             before = "".join(f"{sentence}\n\n" for sentence in sentences[:position])
             span = (len(before), len(before) + len(needle))
-            yield Planted("\n\n".join(sentences), span, number, length, position)
+            yield PlantedDocument("\n\n".join(sentences), span, number, length, position)
 
 
 def choose_places(length: int, cap: int | None) -> list[int]:
@@ -126,7 +126,7 @@ def choose_places(length: int, cap: int | None) -> list[int]:
     return sorted(found)
 
 
-def seek(planted: Planted, explanation: Explanation, *, answered: bool) -> Sought:
+def seek(planted: PlantedDocument, explanation: Explanation, *, answered: bool) -> Sought:
     """See whether an explanation gives the planted sentence more than any other."""
     sentences = explanation.decisions[0].level("sentence")
     if sentences is None:
@@ -156,7 +156,7 @@ def count_cell(found: Sequence[Sought]) -> NeedleCell:
 
 
 @dataclass(frozen=True, slots=True)
-class Repeated:
+class RepeatedDocument:
     """A document that holds one telling sentence several times, and where."""
 
     text: str
@@ -166,7 +166,7 @@ class Repeated:
 
 def plant_copies(
     stack: Haystack, copies: int, *, count: int, draw: np.random.Generator
-) -> Iterator[Repeated]:
+) -> Iterator[RepeatedDocument]:
     """Make documents of ``LENGTH`` sentences with a needle so many times, at places drawn."""
     for _ in range(count):
         needle, number = stack.needles[draw.integers(len(stack.needles))]
@@ -178,10 +178,10 @@ def plant_copies(
         # A blank line stands between two sentences.
         starts = np.cumsum([0, *(len(sentence) + 2 for sentence in sentences)]).tolist()
         spans = tuple((starts[place], starts[place] + len(needle)) for place in places)
-        yield Repeated("\n\n".join(sentences), spans, number)
+        yield RepeatedDocument("\n\n".join(sentences), spans, number)
 
 
-def measure_recall(planted: Repeated, explanation: Explanation) -> Measured:
+def measure_recall(planted: RepeatedDocument, explanation: Explanation) -> Measured:
     """Return the share of the copies that are among as many heaviest sentences."""
     copies = len(planted.spans)
     chance = copies / LENGTH
@@ -266,7 +266,7 @@ def _gather_sentences(fitted: Fitted, texts: Sequence[str], draw: np.random.Gene
     return [text for text, tokens in zip(some, alone, strict=True) if len(tokens.per_sentence) == 1]
 
 
-def _seek(fitted: Fitted, planted: list[Planted], method: str) -> list[Sought]:
+def _seek(fitted: Fitted, planted: list[PlantedDocument], method: str) -> list[Sought]:
     return [
         seek(one, explanation, answered=answered)
         for one, (explanation, answered) in zip(
@@ -276,7 +276,7 @@ def _seek(fitted: Fitted, planted: list[Planted], method: str) -> list[Sought]:
 
 
 def _explain(
-    fitted: Fitted, planted: Sequence[Planted | Repeated], method: str
+    fitted: Fitted, planted: Sequence[PlantedDocument | RepeatedDocument], method: str
 ) -> list[tuple[Explanation, bool]]:
     """What each document gives for the label that was planted, and whether it got that label."""
     found: dict[int, tuple[Explanation, bool]] = {}

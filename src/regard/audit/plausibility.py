@@ -139,16 +139,16 @@ def measure_plausibility(
     random = [draw.permutation(len(words)).astype(float) for _ in range(RANDOM_RANKINGS)]
     chance = [score_tokens(tokens, words.pieces, spread_scores(row, homes)) for row in random]
     count = max(1, round(share * len(tokens)))
-    found = {"auprc": _measured(truth, own, chance)}
+    found = {"auprc": _compare_precision(truth, own, chance)}
     for name, measure in (("token_f1", token_f1), ("iou_f1", iou_f1)):
         values = [measure(truth, _choose_heaviest(row, count)) for row in (own, *chance)]
         found[name] = Measured(values[0], float(np.mean(values[1:])))
     plain = score_tokens(tokens, words.pieces, np.array(words.amounts))
     chance = [score_tokens(tokens, words.pieces, row) for row in random]
-    return {**found, "auprc_word": _measured(truth, plain, chance)}
+    return {**found, "auprc_word": _compare_precision(truth, plain, chance)}
 
 
-def _measured(truth: Mask, own: Floats, chance: list[Floats]) -> Measured:
+def _compare_precision(truth: Mask, own: Floats, chance: list[Floats]) -> Measured:
     random = float(np.mean([average_precision(truth, row) for row in chance]))
     return Measured(average_precision(truth, own), random)
 

@@ -36,12 +36,12 @@ from .attention import (
 from .faithfulness import (
     FerretErasure,
     ask_again,
+    copy_shuffled,
     gradient_sizes,
     measure_agreement,
     measure_likeness,
     movements,
     read_receipt,
-    shuffled_copy,
 )
 from .needle import needle_test
 from .plausibility import measure_marked_share, measure_plausibility, read_evidence
@@ -127,7 +127,7 @@ class _Auditing:
         self.even = None if companions.even is None else companions.even.fitted_
         self._require_same_classes()
         self.methods = options.methods or methods_for(fitted.model)
-        self.shuffled = shuffled_copy(fitted.model, options.seed)
+        self.shuffled = copy_shuffled(fitted.model, options.seed)
         self.share = measure_marked_share(documents, options.evidence) if options.evidence else 0.0
         self.tallies = {name: Tally(options.seed) for name in self.methods}
         self.about_model = Tally(options.seed)

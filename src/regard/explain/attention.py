@@ -11,7 +11,7 @@ from ..models.base import Attention
 from ..nn.rows import row_sum
 from ..ragged import Ragged
 from ..records.explanation import Explanation
-from ..records.weights import Weights, summed_by
+from ..records.weights import Weights, sum_by
 from .answers import Answers, explanations
 
 __all__ = ["explain", "pooling_layer", "shares"]
@@ -75,7 +75,7 @@ def _by_document(
             columns = sentence_columns[place]
             levels.append(_weights("sentence", sentence_spans, columns, sentences.by))
         elif words is not None and words.by == "document":
-            levels.append(summed_by(levels[0], sentence_spans))
+            levels.append(sum_by(levels[0], sentence_spans))
         found.append(tuple(levels))
     return found
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from torch import Tensor
 
 from ..data.batch import Batch
-from ..records.weights import Weights, summed_by
+from ..records.weights import Weights, sum_by
 from ..text.document import Tokens
 
 __all__ = ["levels", "levels_of_batch"]
@@ -29,7 +29,7 @@ def levels(
     word_spans = [(start, end) for start, end in text.spans.tolist()]
     by_word = Weights.from_scores("word", word_spans, words, unit=unit, measured=measured[0])
     if sentences is None:
-        return by_word, summed_by(by_word, spans)
+        return by_word, sum_by(by_word, spans)
     by_sentence = Weights.from_scores("sentence", spans, sentences, unit=unit, measured=measured[1])
     return by_word, by_sentence
 

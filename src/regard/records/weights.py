@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from ..errors import DataError
 
-__all__ = ["Span", "Weights", "importance", "pieces_holding_half", "summed_by"]
+__all__ = ["Span", "Weights", "importance", "pieces_holding_half", "sum_by"]
 
 Span = tuple[int, int]
 """Where a piece of a text begins and ends: ``text[start:end]``."""
@@ -117,7 +117,7 @@ def importance(words: Weights, sentences: Weights, *, length_corrected: bool = F
     return Weights("importance", words.pieces, values, by="document", hops=hops)
 
 
-def summed_by(words: Weights, sentences: Sequence[Span]) -> Weights:
+def sum_by(words: Weights, sentences: Sequence[Span]) -> Weights:
     """Add up the weights, or the signed scores, of the words in each sentence."""
     frame = Weights("sentence", tuple(sentences), (0.0,) * len(sentences))
     homes = _homes(words, frame)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..records.look import Answer, ChangedDocument, Difference
 from .drawing import charts
 from .drawing.charts import Histogram, draw_histogram
-from .drawing.page import TableCell, asset, escaped, report, summarise, table
+from .drawing.page import TableCell, asset, escape, report, summarise, table
 from .drawing.terminal import printable_line
 from .drawing.words import method_in_words, percent, plural, two_digits
 from .explanation.page import BESIDE_STYLES, beside, scripts_for, styles_for
@@ -68,8 +68,8 @@ def _change(change: ChangedDocument, names: tuple[str, str], unfolded: bool) -> 
     return (
         f'<details class="mistake"{" open" * unfolded}><summary>'
         f"<span>Document {change.index + 1:,}</span> "
-        f"<span><b><bdi>{escaped(_tell_change(change))}</bdi></b>{outcome}</span> "
-        f"<span>{escaped(two_digits(change.overlap))} of the reasons shared</span></summary>"
+        f"<span><b><bdi>{escape(_tell_change(change))}</bdi></b>{outcome}</span> "
+        f"<span>{escape(two_digits(change.overlap))} of the reasons shared</span></summary>"
         f"{beside((names[0], old), (names[1], new))}</details>"
     )
 

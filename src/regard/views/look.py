@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..records.look import ClassSentences, Evenness, Look, Suspect, WordContext, WordUse
 from .drawing import charts
 from .drawing.charts import Histogram, draw_histogram
-from .drawing.page import TableCell, asset, escaped, report, summarise, table
+from .drawing.page import TableCell, asset, escape, report, summarise, table
 from .drawing.terminal import printable
 from .drawing.words import percent, plural, two_digits
 from .explanation.page import fragment, scripts_for, styles_for
@@ -54,7 +54,7 @@ def _word(context: WordContext) -> str:
     left_out = len(context.uses) - len(shown)
     more = f'<p class="note">And {plural(left_out, "rarer answer")}.</p>' if left_out else ""
     return (
-        f'<div class="word"><h3><bdi>{escaped(context.word)}</bdi></h3>'
+        f'<div class="word"><h3><bdi>{escape(context.word)}</bdi></h3>'
         f'<div class="panels">{drawn}</div>{more}</div>'
     )
 
@@ -67,9 +67,9 @@ def _use(context: WordContext, use: WordUse, highest: float) -> str:
         highest=highest,
         x_title=f"weight in its {context.by}",
     )
-    label = "All" if use.label is None else f"<bdi>{escaped(use.label)}</bdi>"
+    label = "All" if use.label is None else f"<bdi>{escape(use.label)}</bdi>"
     return (
-        f'<figure><figcaption><b dir="auto">{label}</b><br>{escaped(_tell_use(use))}</figcaption>'
+        f'<figure><figcaption><b dir="auto">{label}</b><br>{escape(_tell_use(use))}</figcaption>'
         f"{drawn}</figure>"
     )
 
@@ -99,7 +99,7 @@ def _spread(spread: Evenness) -> str:
     drawn = draw_histogram(histogram, title=title, x_title="evenness")
     return (
         f"<figure><figcaption><b>{spread.level.capitalize()}s</b><br>"
-        f"{escaped(_tell_evenness(spread))}</figcaption>{drawn}</figure>"
+        f"{escape(_tell_evenness(spread))}</figcaption>{drawn}</figure>"
     )
 
 
@@ -130,7 +130,7 @@ def _class(entry: ClassSentences, unfolded: bool) -> str:
     heads = ("Sentence", "Documents", "Probability lost", "Flips", "Such as document")
     caption = f"{plural(entry.documents, 'document')} answered with this label"
     return (
-        f'<details class="deciding"{" open" * unfolded}><summary><b><bdi>{escaped(entry.label)}'
+        f'<details class="deciding"{" open" * unfolded}><summary><b><bdi>{escape(entry.label)}'
         f"</bdi></b></summary>{table(heads, rows, caption=caption)}</details>"
     )
 
@@ -139,7 +139,7 @@ def _suspects(look: Look) -> str:
     if not look.labelled:
         return ""
     drawn = "".join(_suspect(suspect, place < 3) for place, suspect in enumerate(look.suspects))
-    return f'<p class="note">{escaped(" ".join(_tell_doubts(look)))}</p>{drawn}'
+    return f'<p class="note">{escape(" ".join(_tell_doubts(look)))}</p>{drawn}'
 
 
 def _suspect(suspect: Suspect, unfolded: bool) -> str:
@@ -148,9 +148,9 @@ def _suspect(suspect: Suspect, unfolded: bool) -> str:
     return (
         f'<details class="{kind}"{" open" * unfolded}><summary>'
         f"<span>Document {suspect.index + 1:,}</span> "
-        f"<span>label <b><bdi>{escaped(given)}</bdi></b></span> "
-        f"<span>model <b><bdi>{escaped(suspect.answer)}</bdi></b> "
-        f"{escaped(percent(suspect.probability))}</span></summary>"
+        f"<span>label <b><bdi>{escape(given)}</bdi></b></span> "
+        f"<span>model <b><bdi>{escape(suspect.answer)}</bdi></b> "
+        f"{escape(percent(suspect.probability))}</span></summary>"
         f"{fragment(suspect.explanation)}</details>"
     )
 

@@ -7,7 +7,7 @@ import pytest
 
 from regard.records.alignment import Alignment
 from regard.views.alignment.page import fragment, notebook, render
-from regard.views.alignment.words import names, stretches, told
+from regard.views.alignment.words import names, stretches, tell_looks
 from regard.views.drawing.colours import DARK, LEVELS, LIGHT, contrast
 from support.aligned import ARABIC, DOGS, HOSTILE, KOREAN, aligned, measured
 from support.pages import Page
@@ -119,7 +119,7 @@ def test_stretches_joined_are_the_text():
 
 def test_a_piece_without_letters_has_a_name():
     assert names(("", " ", "a b\nc")) == ("␣", "␣", "a b c")
-    assert told(aligned("a", "")) == "Nothing was written."
+    assert tell_looks(aligned("a", "")) == "Nothing was written."
 
 
 def test_a_matrix_of_two_hundred_pieces_stays_small():

@@ -8,7 +8,7 @@ from regard.records.evaluation import Interval
 from regard.records.measures import MEASURES
 from regard.views.audit.page import attention_tables, method_tables, needle_map, overview, render
 from regard.views.audit.terminal import summary
-from regard.views.audit.words import flips_compared, headline, tell_warnings
+from regard.views.audit.words import compare_flips, headline, tell_warnings
 from support.pages import Page
 
 NASTY = "<script>alert(1)</script>\"'>&amp;"
@@ -136,16 +136,16 @@ def test_every_measure_of_a_method_belongs_to_one_family():
 def test_the_attention_itself_is_told_with_its_protocols():
     text = Page(attention_tables(CASES["whole"])).text
     assert "By hand." in text and "reviews.csv" in text
-    assert flips_compared(CASES["whole"].flips) in text
+    assert compare_flips(CASES["whole"].flips) in text
     assert attention_tables(CASES["bare"]) == ""
 
 
 def test_single_flips_are_counted_for_the_heaviest_and_a_random_other():
-    assert flips_compared(FlipTable("sentence", 1, 2, 3, 34)) == (
+    assert compare_flips(FlipTable("sentence", 1, 2, 3, 34)) == (
         "With no weight for the heaviest sentence, 7.5 % of 40 answers flip; with none for a "
         "random other sentence, 10.0 % do."
     )
-    assert "0 % of 0 answers flip" in flips_compared(FlipTable("word", 0, 0, 0, 0))
+    assert "0 % of 0 answers flip" in compare_flips(FlipTable("word", 0, 0, 0, 0))
 
 
 def test_the_map_draws_each_cell_and_crosses_out_what_is_unread():

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.records.weights import Weights
-from regard.views.drawing.colours import DARK, LEVELS, LIGHT, Scale, contrast, hexadecimal, mixed
+from regard.views.drawing.colours import DARK, LEVELS, LIGHT, Scale, contrast, hexadecimal, mix
 
 # How the eye sees linear red, green and blue without one kind of cones (Machado et al. 2009).
 BLINDNESS = {
@@ -78,7 +78,7 @@ def test_contrast_is_that_of_the_standard():
 
 def test_colours_are_written_and_mixed():
     assert hexadecimal((0, 114, 178)) == "#0072b2"
-    assert mixed((0, 0, 0), (10, 20, 30), 0.5) == (5, 10, 15)
+    assert mix((0, 0, 0), (10, 20, 30), 0.5) == (5, 10, 15)
 
 
 def weights(values, by="document"):

@@ -3,14 +3,14 @@ import hashlib
 
 import pytest
 
-from regard.views.drawing.page import escaped, page
+from regard.views.drawing.page import escape, page
 from support.pages import Page
 
 NASTY = "<script>alert('1')</script> & \"quoted\" \x00 \ud800 🙂"
 
 
 def test_escaped_text_reads_as_it_was_written():
-    read = Page(f'<p title="{escaped(NASTY)}">{escaped(NASTY)}</p>')
+    read = Page(f'<p title="{escape(NASTY)}">{escape(NASTY)}</p>')
     shown = NASTY.replace("\x00", "\ufffd").replace("\ud800", "\ufffd")
     assert read.text == shown
     assert read.attributes == [("p", "title", shown)]
@@ -19,7 +19,7 @@ def test_escaped_text_reads_as_it_was_written():
 
 @pytest.mark.parametrize(("value", "text"), [(3, "3"), (None, "None"), (0.5, "0.5")])
 def test_whatever_is_shown_becomes_text(value, text):
-    assert escaped(value) == text
+    assert escape(value) == text
 
 
 def test_a_page_can_be_written_whatever_its_title():

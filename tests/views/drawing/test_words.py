@@ -2,7 +2,7 @@
 
 import pytest
 
-from regard.views.drawing.words import percent, points, signed, two_digits
+from regard.views.drawing.words import percent, points, two_digits, write_signed
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_without_decimals_the_ends_are_as_true(share, text):
     ],
 )
 def test_a_score_has_its_sign_and_is_never_a_power_of_ten(score, text):
-    assert signed(score) == text
+    assert write_signed(score) == text
 
 
 def test_points_have_a_sign_where_they_are_a_gain():

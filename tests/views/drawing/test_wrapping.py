@@ -7,11 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from regard.views.drawing.wrapping import Styled, broken
+from regard.views.drawing.wrapping import Styled, break_lines
 
 
 def lines(text: str, width: int) -> list[str]:
-    return ["".join(part.text for part in line) for line in broken([Styled(text, None)], width)]
+    return [
+        "".join(part.text for part in line) for line in break_lines([Styled(text, None)], width)
+    ]
 
 
 @given(
@@ -46,7 +48,7 @@ def test_chinese_is_broken_between_letters_but_not_before_a_full_stop():
 
 
 def test_a_mark_stays_with_its_word_across_styles():
-    found = broken([Styled("one two", "plain"), Styled("!", "loud")], 6)
+    found = break_lines([Styled("one two", "plain"), Styled("!", "loud")], 6)
     assert [[part.text for part in line] for line in found] == [["one"], ["two", "!"]]
     assert [part.style for part in found[1]] == ["plain", "loud"]
 
@@ -61,5 +63,5 @@ def test_nothing_gives_no_lines(text):
 
 
 def test_any_measure_will_do():
-    found = broken([Styled("aaa bb c", None)], 30.0, lambda text: 10.0 * len(text))
+    found = break_lines([Styled("aaa bb c", None)], 30.0, lambda text: 10.0 * len(text))
     assert ["".join(part.text for part in line) for line in found] == ["aaa", "bb", "c"]

@@ -7,7 +7,7 @@ import pytest
 from regard.records.explanation import Change, ErasureCurve, Judgement, Receipt, ReceiptMeasure
 from regard.records.weights import Weights
 from regard.views.explanation.page import fragment, render
-from regard.views.explanation.receipt import conclusion, panel, spoken, verdicts
+from regard.views.explanation.receipt import conclusion, panel, tell_receipt, verdicts
 from regard.views.explanation.terminal import Terminal
 from regard.views.explanation.terminal import render as printed
 from support.pages import Page
@@ -36,7 +36,7 @@ def measured(made, **options):
 
 
 def said(explain, **options):
-    (line,) = spoken(measured(explain(REVIEW), **options).decisions[0])
+    (line,) = tell_receipt(measured(explain(REVIEW), **options).decisions[0])
     return line.replace("\u00a0", " ")
 
 
@@ -122,14 +122,14 @@ def test_without_a_receipt_nothing_is_claimed(explain):
     html = fragment(explain(REVIEW))
     assert "rg-receipt" not in html and "Faithful" not in html
     assert panel(explain(REVIEW).decisions[0]) == ""
-    assert spoken(explain(REVIEW).decisions[0]) == []
+    assert tell_receipt(explain(REVIEW).decisions[0]) == []
 
 
 def test_nothing_to_take_away_is_said(explain):
     judged = (Judgement("word", "not measured"),)
     found = Receipt("not measured", (), judgements=judged)
     empty = replace(explain(REVIEW).decisions[0], receipt=found)
-    assert spoken(empty) == []
+    assert tell_receipt(empty) == []
     assert verdicts(found) == [
         ("Words: not measured", "there were no words to take away, so nothing is known of them.")
     ]

@@ -12,7 +12,7 @@ from regard.views.explanation.words import (
     is_right,
     notes,
     opposing_words,
-    spread,
+    tell_spread,
 )
 
 
@@ -41,12 +41,12 @@ def test_words_against_the_label_have_a_list_of_their_own(explain, scored):
 def test_even_weights_are_said_to_be_even():
     pieces = tuple((place, place + 1) for place in range(10))
     words = Weights("word", pieces, (0.1,) * 10)
-    assert spread(Decision("x", 0.9, (words,))) == "Half of the weight lies on 5 of 10 words."
+    assert tell_spread(Decision("x", 0.9, (words,))) == "Half of the weight lies on 5 of 10 words."
     sentence = Weights("sentence", ((0, 10),), (1.0,))
-    assert spread(Decision("x", 0.9, (words, sentence))) == (
+    assert tell_spread(Decision("x", 0.9, (words, sentence))) == (
         "Half of the weight lies on 5 of 10 words and 1 of 1 sentence."
     )
-    assert spread(Decision("x", 0.9, ())) == ""
+    assert tell_spread(Decision("x", 0.9, ())) == ""
 
 
 def test_decisions_are_grouped_by_their_weights(explain):

@@ -10,18 +10,28 @@ from functools import cache
 
 from ...records.alignment import Alignment
 from ..drawing.colours import DARK, LEGEND_LEVELS, LEVELS, LIGHT, Theme, hexadecimal
-from ..drawing.page import asset, escaped, link_documents, page
+from ..drawing.page import asset, escape, link_documents, page
 from ..drawing.words import plural, two_digits
 from ..drawing.wrapping import is_right_to_left
 from ..explanation.page import styles as explanation_styles
-from .words import SCALE, judged, lost, lost_in_words, names, remark, score, stretches, told
+from .words import (
+    SCALE,
+    names,
+    remark,
+    score,
+    stretches,
+    tell_looks,
+    tell_loss,
+    tell_verdict,
+    write_loss,
+)
 
 __all__ = ["fragment", "legend", "matrix", "notebook", "render", "scripts", "styles"]
 
 
 def render(sources: Sequence[Sequence[Alignment]], *, title: str = "Where it looked") -> str:
     """Return a whole page: for each source what was written about it, the best first."""
-    parts = [f"<h1>{escaped(title)}</h1>", _index(sources)]
+    parts = [f"<h1>{escape(title)}</h1>", _index(sources)]
     for number, candidates in enumerate(sources, start=1):
         parts.append(f'<div id="document-{number}">{fragment(candidates)}</div>')
     style = styles(most=max(map(len, sources), default=0))
@@ -74,7 +84,7 @@ def _greys(theme: Theme) -> str:
 
 def _index(sources: Sequence[Sequence[Alignment]]) -> str:
     """A list of contents, where there is more than one source."""
-    return link_documents([(escaped(candidates[0].source), "") for candidates in sources])
+    return link_documents([(escape(candidates[0].source), "") for candidates in sources])
 
 
 def _choice(candidates: Sequence[Alignment]) -> str:
@@ -83,7 +93,7 @@ def _choice(candidates: Sequence[Alignment]) -> str:
         return ""
     rows = "".join(
         f'<li><label><input type="radio" name="best" value="n{rank}"{" checked" * (rank == 1)}>'
-        f"<bdi>{escaped(one.target)}</bdi> <small>{escaped(score(one))}</small></label></li>"
+        f"<bdi>{escape(one.target)}</bdi> <small>{escape(score(one))}</small></label></li>"
         for rank, one in enumerate(candidates, start=1)
     )
     # A dialog form outside a dialog is never sent; a form at all keeps the choices of several
@@ -96,24 +106,24 @@ def _choice(candidates: Sequence[Alignment]) -> str:
 
 
 def _candidate(alignment: Alignment, rank: int) -> str:
-    chosen_by = f" <small>{escaped(score(alignment))}</small>" if alignment.score else ""
+    chosen_by = f" <small>{escape(score(alignment))}</small>" if alignment.score else ""
     notes = remark(alignment)
     return (
         f'<section class="rg-wrote n{rank}">'
         f'<p class="rg-caption">Source</p>{_sentence(alignment, "from")}'
         f'<p class="rg-caption">Written{chosen_by}</p>{_sentence(alignment, "to")}'
-        f'<p class="rg-said" aria-live="polite">{escaped(told(alignment))}</p>'
-        + (f'<p class="rg-notes">{escaped(notes)}</p>' if notes else "")
+        f'<p class="rg-said" aria-live="polite">{escape(tell_looks(alignment))}</p>'
+        + (f'<p class="rg-notes">{escape(notes)}</p>' if notes else "")
         + f"{matrix(alignment)}{_receipt(alignment)}</section>"
     )
 
 
 def _receipt(alignment: Alignment) -> str:
     """Whether what was looked at matters."""
-    said = judged(alignment)
+    said = tell_verdict(alignment)
     if not said:
         return ""
-    first, *rest = (escaped(line) for line in said)
+    first, *rest = (escape(line) for line in said)
     told = "".join(f"<p>{line}</p>" for line in rest)
     return f'<section class="rg-receipt"><p class="rg-verdict">{first}</p>{told}</section>'
 
@@ -128,9 +138,9 @@ def _sentence(alignment: Alignment, side: str) -> str:
     copied = alignment.copied if side == "to" else ()
     marks = dict.fromkeys(copied, ' class="rg-copied" title="copied from the source"')
     drawn = "".join(
-        escaped(part.text)
+        escape(part.text)
         if part.piece is None
-        else f'<span data-n="{part.piece}"{marks.get(part.piece, "")}>{escaped(part.text)}</span>'
+        else f'<span data-n="{part.piece}"{marks.get(part.piece, "")}>{escape(part.text)}</span>'
         for part in stretches(text, spans)
     )
     return f'<p class="rg-sentence rg-{side}" dir="auto">{drawn}</p>'
@@ -145,7 +155,7 @@ def matrix(alignment: Alignment) -> str:
     if not alignment.weights.size:
         return ""
     heads = "".join(
-        f'<th scope="col" title="{escaped(name)}"><bdi>{escaped(name)}</bdi></th>'
+        f'<th scope="col" title="{escape(name)}"><bdi>{escape(name)}</bdi></th>'
         for name in names(alignment.source_pieces)
     )
     # A source that is read from the right has its first column at the right.
@@ -154,7 +164,7 @@ def matrix(alignment: Alignment) -> str:
         '<div class="rg-scroll" role="region" aria-label="Weights" tabindex="0">'
         f'<table class="rg-matrix" dir="{direction}"><thead><tr><td></td>{heads}'
         '<th scope="col" class="rg-count" title="the exponential of the entropy of the row">'
-        f"pieces that counted</th>{_lost_head(alignment)}</tr></thead>"
+        f"pieces that counted</th>{_draw_loss_head(alignment)}</tr></thead>"
         f"<tbody>{_rows(alignment)}</tbody></table></div>"
     )
 
@@ -162,7 +172,7 @@ def matrix(alignment: Alignment) -> str:
 def legend() -> str:
     """What the greys mean."""
     swatches = "".join(
-        f'<span class="rg-swatch g{level}">{escaped(two_digits(SCALE.value_at(level)))}</span>'
+        f'<span class="rg-swatch g{level}">{escape(two_digits(SCALE.value_at(level)))}</span>'
         for level in LEGEND_LEVELS
     )
     return (
@@ -172,18 +182,18 @@ def legend() -> str:
     )
 
 
-def _lost_head(alignment: Alignment) -> str:
+def _draw_loss_head(alignment: Alignment) -> str:
     if alignment.receipt is None or not alignment.receipt.written:
         return ""
     meant = "percentage points that its probability loses, and in brackets without random pieces"
     return f'<th scope="col" class="rg-count" title="{meant}">lost without it (random)</th>'
 
 
-def _lost_cells(alignment: Alignment) -> list[str]:
+def _draw_loss_cells(alignment: Alignment) -> list[str]:
     """What each row loses without what it looked at; nothing where it was not measured."""
     written = alignment.receipt.written if alignment.receipt else ()
     found = [
-        f'<td class="rg-lost" title="{escaped(lost_in_words(one))}">{escaped(lost(one))}</td>'
+        f'<td class="rg-lost" title="{escape(tell_loss(one))}">{escape(write_loss(one))}</td>'
         for one in written
     ]
     return found or [""] * len(alignment.weights)
@@ -192,14 +202,14 @@ def _lost_cells(alignment: Alignment) -> list[str]:
 def _rows(alignment: Alignment) -> str:
     counts, columns = alignment.effective_counts, alignment.weights.shape[1]
     return "".join(
-        f'<tr><th scope="row" title="{escaped(name)}"><bdi>{escaped(name)}</bdi></th>'
+        f'<tr><th scope="row" title="{escape(name)}"><bdi>{escape(name)}</bdi></th>'
         f"{''.join(map(_cell, row))}"
         f'<td class="rg-count" style="--v:{count / columns:.3f}">{count:.1f}</td>{lost_cell}</tr>'
         for name, row, count, lost_cell in zip(
             names(alignment.target_pieces),
             alignment.weights.tolist(),
             counts.tolist(),
-            _lost_cells(alignment),
+            _draw_loss_cells(alignment),
             strict=True,
         )
     )

@@ -15,7 +15,7 @@ from ...records.alignment import Alignment
 from ..drawing.colours import LEVELS, LIGHT, Colour, hexadecimal
 from ..drawing.pictures import Type, image_bytes, new_figure, require_format
 from ..drawing.wrapping import is_right_to_left, letters
-from .words import SCALE, names, remark, told
+from .words import SCALE, names, remark, tell_looks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,8 +51,8 @@ def render(alignment: Alignment, kind: str = "png") -> bytes:
     """Return the matrix in greys, as the bytes of a file: a row for each written piece."""
     require_format(kind, "a picture of an alignment")
     rows, columns = names(alignment.target_pieces), names(alignment.source_pieces)
-    style = Type.for_text("".join((*rows, *columns, told(alignment), "0123456789…")))
-    rows, columns = (tuple(_fitted(name, style) for name in side) for side in (rows, columns))
+    style = Type.for_text("".join((*rows, *columns, tell_looks(alignment), "0123456789…")))
+    rows, columns = (tuple(_fit(name, style) for name in side) for side in (rows, columns))
     weights = alignment.weights
     if is_right_to_left(alignment.source):
         # What is read first stands at the right, as in the text.
@@ -65,7 +65,7 @@ def render(alignment: Alignment, kind: str = "png") -> bytes:
     drawing.matrix(weights)
     drawing.heads(rows, columns)
     drawing.counts(alignment.effective_counts, len(columns))
-    drawing.foot(f"{told(alignment)} {remark(alignment)}".rstrip())
+    drawing.foot(f"{tell_looks(alignment)} {remark(alignment)}".rstrip())
     axes.set(xlim=(0, layout.width), ylim=(layout.height, 0), aspect="auto")
     return image_bytes(figure, kind)
 
@@ -196,7 +196,7 @@ def _is_wide(name: str) -> bool:
     return any(unicodedata.east_asian_width(letter) in ("W", "F") for letter in name)
 
 
-def _fitted(name: str, style: Type) -> str:
+def _fit(name: str, style: Type) -> str:
     """The name as it can be drawn, cut where it is long."""
     drawn = " ".join(style.drawable(name).split())
     while style.width(drawn) > _LONGEST:

@@ -10,8 +10,8 @@ from ...records.alignment import Alignment
 from ..drawing.colours import LEVELS
 from ..drawing.terminal import Terminal, printable_line
 from ..drawing.words import two_digits
-from ..drawing.wrapping import Styled, broken, letters
-from .words import SCALE, heaviest, judged, lost, names, remark, score, told
+from ..drawing.wrapping import Styled, break_lines, letters
+from .words import SCALE, heaviest, names, remark, score, tell_looks, tell_verdict, write_loss
 
 __all__ = ["Terminal", "render"]
 
@@ -27,25 +27,25 @@ Style = Callable[[str], str]
 
 def render(candidates: Sequence[Alignment], terminal: Terminal) -> str:
     """Return the matrix of each candidate about one source: a row a piece, shades for weights."""
-    lines = _wrapped(printable_line(candidates[0].source), terminal, terminal.dim)
+    lines = _wrap(printable_line(candidates[0].source), terminal, terminal.dim)
     for rank, alignment in enumerate(candidates, start=1):
         number = f"{rank}. " if len(candidates) > 1 else ""
         lines += [""] * (rank > 1)
-        lines += _wrapped(f"{number}{printable_line(alignment.target)}", terminal, terminal.bold)
+        lines += _wrap(f"{number}{printable_line(alignment.target)}", terminal, terminal.bold)
         ranked = f"{score(alignment).capitalize()}. " if number else ""
-        said = f"{ranked}{told(alignment)} {remark(alignment)}".strip()
-        lines += _wrapped(printable_line(said), terminal, terminal.dim)
+        said = f"{ranked}{tell_looks(alignment)} {remark(alignment)}".strip()
+        lines += _wrap(printable_line(said), terminal, terminal.dim)
         lines += _matrix(alignment, terminal)
-        for place, said in enumerate(judged(alignment)):
+        for place, said in enumerate(tell_verdict(alignment)):
             lines += [""] * (place == 0)
-            lines += _wrapped(said, terminal, str if place else terminal.bold)
+            lines += _wrap(said, terminal, str if place else terminal.bold)
     behind = "Behind each row: how many pieces counted, and the heaviest."
     if any(one.receipt is not None and one.receipt.written for one in candidates):
         behind += (
             " Then what its probability loses without what it looked at, in percentage points, "
             "and in brackets without random pieces."
         )
-    return "\n".join([*lines, "", _legend(terminal), *_wrapped(behind, terminal, terminal.dim)])
+    return "\n".join([*lines, "", _legend(terminal), *_wrap(behind, terminal, terminal.dim)])
 
 
 def _matrix(alignment: Alignment, terminal: Terminal) -> list[str]:
@@ -54,9 +54,9 @@ def _matrix(alignment: Alignment, terminal: Terminal) -> list[str]:
         return []
     heads = [printable_line(name) for name in names(alignment.source_pieces)]
     longest = min(_LONGEST_NAME, terminal.width // 5)
-    labels = [_fitted(printable_line(name), longest) for name in names(alignment.target_pieces)]
+    labels = [_fit(printable_line(name), longest) for name in names(alignment.target_pieces)]
     label_width = max(map(cell_len, labels))
-    tails = _tails(alignment, [_fitted(head, longest) for head in heads])
+    tails = _tails(alignment, [_fit(head, longest) for head in heads])
     room = terminal.width - label_width - 1 - max(map(cell_len, tails))
     columns = max(4, room // _CELL)
     found: list[str] = []
@@ -81,7 +81,7 @@ def _tails(alignment: Alignment, heads: Sequence[str]) -> list[str]:
         return found
     width = max(map(cell_len, found))
     return [
-        f"{tail}{' ' * (width - cell_len(tail))}  lost {lost(one)}"
+        f"{tail}{' ' * (width - cell_len(tail))}  lost {write_loss(one)}"
         for tail, one in zip(found, written, strict=True)
     ]
 
@@ -118,12 +118,12 @@ def _legend(terminal: Terminal) -> str:
     )
 
 
-def _fitted(name: str, width: int) -> str:
+def _fit(name: str, width: int) -> str:
     """The name, cut where it is longer than so many cells."""
     return name if cell_len(name) <= width else set_cell_size(name, width - 1) + "…"
 
 
-def _wrapped(text: str, terminal: Terminal, style: Style = str) -> list[str]:
+def _wrap(text: str, terminal: Terminal, style: Style = str) -> list[str]:
     """The text in lines that fit, each in its style."""
-    lines = broken([Styled(text, None)], terminal.width)
+    lines = break_lines([Styled(text, None)], terminal.width)
     return [style("".join(part.text for part in line)) for line in lines]

@@ -18,14 +18,14 @@ __all__ = [
     "SCALE",
     "PieceStretch",
     "heaviest",
-    "judged",
-    "lost",
-    "lost_in_words",
     "names",
     "remark",
     "score",
     "stretches",
-    "told",
+    "tell_looks",
+    "tell_loss",
+    "tell_verdict",
+    "write_loss",
 ]
 
 SCALE = Scale(0.01, 1.0)
@@ -78,7 +78,7 @@ def heaviest(weights: NDArray[np.float32], count: int) -> list[int]:
     return [place for place in order if SCALE.level(float(weights[place]))]
 
 
-def told(alignment: Alignment) -> str:
+def tell_looks(alignment: Alignment) -> str:
     """Say how many pieces of the source counted for a piece, in the mean."""
     targets, sources = alignment.weights.shape
     if not targets:
@@ -89,7 +89,7 @@ def told(alignment: Alignment) -> str:
     return f"A piece looked at {mean:.1f} of {plural(sources, 'piece')} of the source, in the mean."
 
 
-def judged(alignment: Alignment) -> list[str]:
+def tell_verdict(alignment: Alignment) -> list[str]:
     """Say whether what was looked at matters; nothing where that was not measured.
 
     The first sentence says what a reader may conclude.
@@ -116,12 +116,12 @@ def judged(alignment: Alignment) -> list[str]:
     return said
 
 
-def lost(receipt: WrittenReceipt) -> str:
+def write_loss(receipt: WrittenReceipt) -> str:
     """Write what one piece loses, and beside it what it loses without random pieces."""
     return f"{points(receipt.drop, 0)} ({points(receipt.random_drop, 0)})"
 
 
-def lost_in_words(receipt: WrittenReceipt) -> str:
+def tell_loss(receipt: WrittenReceipt) -> str:
     """Say what becomes of the probability of one written piece."""
     return (
         f"{percent(receipt.probability)}, without what it looked at {percent(receipt.without)}, "

@@ -9,9 +9,9 @@ from ...records.audit import Audit, FlipTable, MethodAudit, Metric, NeedleCell, 
 from ...records.measures import FAMILIES, MEASURES, Measure
 from ..drawing import charts
 from ..drawing.charts import Axis, Frame, figure
-from ..drawing.page import TableCell, asset, definitions, escaped, numbers, page, section, table
+from ..drawing.page import TableCell, asset, definitions, escape, numbers, page, section, table
 from ..drawing.words import method_in_words, plural
-from .words import flips_compared, headline, measured_with, tell_warnings, title_of
+from .words import compare_flips, headline, tell_metric, tell_warnings, title_of
 
 __all__ = ["attention_tables", "method_tables", "needle_map", "overview", "render"]
 
@@ -27,17 +27,17 @@ def render(audit: Audit) -> str:
     }
     drawn = "".join(section(name, body) for name, body in sections.items() if body)
     styles = charts.STYLES + asset("report.css") + asset("audit.css")
-    head = f"<header><h1>{escaped(title)}</h1>{_lead(audit)}</header>"
+    head = f"<header><h1>{escape(title)}</h1>{_lead(audit)}</header>"
     return page(title, head + drawn, styles=styles, scripts=asset("report.js"))
 
 
 def _lead(audit: Audit) -> str:
     first, *others = headline(audit)
-    listed = "".join(f"<li>{escaped(warning)}.</li>" for warning in tell_warnings(audit))
+    listed = "".join(f"<li>{escape(warning)}.</li>" for warning in tell_warnings(audit))
     alert = f'<ul class="warned" role="alert">{listed}</ul>' if listed else ""
     return (
-        f'<div class="summary"><p class="lead">{escaped(first)}</p>'
-        f"<p>{escaped(' '.join(others))}</p></div>{alert}"
+        f'<div class="summary"><p class="lead">{escape(first)}</p>'
+        f"<p>{escape(' '.join(others))}</p></div>{alert}"
     )
 
 
@@ -67,7 +67,7 @@ def _family(name: str, rankings: Sequence[MethodAudit]) -> str:
     if not protocols:
         return ""
     body = "".join(
-        f'<p class="note">{escaped(_sentence(protocol))}</p><div class="pair">'
+        f'<p class="note">{escape(_sentence(protocol))}</p><div class="pair">'
         f"{''.join(_method_table(name, rankings) for name in names)}</div>"
         for protocol, names in protocols.items()
     )
@@ -141,7 +141,7 @@ def _flips(flips: FlipTable | None) -> str:
     caption = f"Documents whose answer flips when the weight of one {flips.unit} is set to zero"
     heads = ("", "random flips", "random does not")
     return (
-        f"<h3>Single flips</h3><p>{escaped(flips_compared(flips))}</p>"
+        f"<h3>Single flips</h3><p>{escape(compare_flips(flips))}</p>"
         f"<details><summary>The numbers</summary>{table(heads, rows, caption=caption)}</details>"
     )
 
@@ -218,11 +218,11 @@ def _frame(metrics: Sequence[Metric], start: int, width: int) -> Frame:
         for metric in metrics
         for value in (metric.value, metric.interval.low, metric.interval.high, metric.baseline)
     ]
-    axis = _tightened(Axis.around(values, "", lambda value: _written(f"{value:g}")), values)
+    axis = _tighten(Axis.around(values, "", lambda value: _write_minus(f"{value:g}")), values)
     return Frame(axis, axis, width=start + width, left=start + _BEFORE, right=_AFTER)
 
 
-def _tightened(axis: Axis, values: Sequence[float]) -> Axis:
+def _tighten(axis: Axis, values: Sequence[float]) -> Axis:
     """End the axis just outside the values: a column has little room to spare."""
     air = 0.04 * (max(values) - min(values))
     if not air:
@@ -232,7 +232,7 @@ def _tightened(axis: Axis, values: Sequence[float]) -> Axis:
     return replace(axis, low=low, high=high, ticks=ticks)
 
 
-def _written(number: str) -> str:
+def _write_minus(number: str) -> str:
     return number.replace("-", "−")
 
 
@@ -256,13 +256,13 @@ def _scale(column: _Column, height: int) -> str:
     floor = height - _BOTTOM
     ends = "".join(
         f'<line class="grid" x1="{x}" x2="{x}" y1="{_TOP - 4}" y2="{floor + 4}"/>'
-        f'<text x="{x}" y="{floor + 20}" text-anchor="middle">{escaped(axis.text(tick))}</text>'
+        f'<text x="{x}" y="{floor + 20}" text-anchor="middle">{escape(axis.text(tick))}</text>'
         for tick in sorted({axis.ticks[0], axis.ticks[-1]})
         for x in [frame.across(tick)]
     )
     return (
-        f'<text class="name default" x="{frame.left}" y="20">{escaped(column.measure.heading)}'
-        f"<title>{escaped(column.measure.meaning)}</title></text>"
+        f'<text class="name default" x="{frame.left}" y="20">{escape(column.measure.heading)}'
+        f"<title>{escape(column.measure.meaning)}</title></text>"
         f'<text x="{frame.left}" y="38">{better}</text>{ends}'
     )
 
@@ -273,7 +273,7 @@ def _row(one: MethodAudit, place: int, columns: Sequence[_Column], *, default: b
     said = f'<text x="14" y="{middle + 13}" font-size="11">default</text>' if default else ""
     name = (
         f'<text class="{kind}" x="14" y="{floor}" font-size="13">'
-        f"{escaped(method_in_words(one.method))}</text>{said}"
+        f"{escape(method_in_words(one.method))}</text>{said}"
     )
     dots = "".join(
         _dot(column, metric, middle, default=default)
@@ -290,9 +290,9 @@ def _dot(column: _Column, metric: Metric, middle: float, *, default: bool) -> st
     )
     filled = f"{colour}-fill" if metric.beats_baseline else f"hollow {colour}"
     kind = "name default" if default else "name"
-    number = _written(f"{round(metric.value, 2) + 0.0:.2f}")  # no minus before 0.00
+    number = _write_minus(f"{round(metric.value, 2) + 0.0:.2f}")  # no minus before 0.00
     return (
-        f"<g><title>{escaped(column.measure.heading)}: {escaped(measured_with(metric))}, "
+        f"<g><title>{escape(column.measure.heading)}: {escape(tell_metric(metric))}, "
         f"n={metric.documents:,}</title>"
         f'<line class="orange" stroke-width="2.5" x1="{baseline}" x2="{baseline}" '
         f'y1="{middle - 9}" y2="{middle + 9}"/>'
@@ -306,7 +306,7 @@ def _dot(column: _Column, metric: Metric, middle: float, *, default: bool) -> st
 
 def _tell_method(one: MethodAudit, columns: Sequence[_Column]) -> str:
     taken = [
-        f"{column.measure.heading} {measured_with(metric)}"
+        f"{column.measure.heading} {tell_metric(metric)}"
         for column in columns
         if (metric := column.metrics.get(one.method)) is not None
     ]
@@ -340,7 +340,7 @@ def needle_map(needle: NeedleMap) -> str:
     )
     described = "; ".join(map(_tell_cell, needle.cells))
     svg = figure("".join(parts), size=size, title="Planted sentences found", description=described)
-    note = f'<p class="note">{escaped(_caption(needle))}</p>'
+    note = f'<p class="note">{escape(_caption(needle))}</p>'
     return f"{note}<figure>{svg}</figure>{_needle_table(needle)}"
 
 
@@ -367,7 +367,7 @@ def _draw_cell(cell: NeedleCell, column: int, row: int) -> str:
             f'<line class="axis" x1="{left}" y1="{top}" x2="{left + wide}" y2="{top + high}"/>'
         )
     return (
-        f"<g><title>{escaped(_tell_cell(cell))}</title>"
+        f"<g><title>{escape(_tell_cell(cell))}</title>"
         f'<rect x="{left}" y="{top}" width="{wide}" height="{high}" '
         f'fill="rgba(var(--blue-rgb), {0.08 + 0.6 * cell.recall:.2f})"/>{crossed}'
         f'<text class="strong" x="{left + wide / 2}" y="{top + high / 2 + 4}" '

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...records.audit import Audit, Metric
-from .words import flips_told, headline, tell_warnings, title_of
+from .words import headline, tell_flips, tell_warnings, title_of
 
 __all__ = ["summary"]
 
@@ -16,7 +16,7 @@ def summary(audit: Audit) -> list[str]:
     if audit.about_model:
         lines += ["", "the attention itself", *(_line(metric) for metric in audit.about_model)]
     if audit.flips:
-        lines.append(f"  {flips_told(audit.flips)}")
+        lines.append(f"  {tell_flips(audit.flips)}")
     return lines
 
 

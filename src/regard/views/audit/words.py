@@ -8,7 +8,7 @@ from ...records.audit import Audit, FlipTable, Metric
 from ...records.measures import MEASURES
 from ..drawing.words import method_in_words, percent, plural, points
 
-__all__ = ["flips_compared", "flips_told", "headline", "measured_with", "tell_warnings", "title_of"]
+__all__ = ["compare_flips", "headline", "tell_flips", "tell_metric", "tell_warnings", "title_of"]
 
 
 def title_of(name: str) -> str:
@@ -24,12 +24,12 @@ def headline(audit: Audit) -> list[str]:
     lost = None if ranking is None else ranking.metric("comprehensiveness")
     looked = None if ranking is None else ranking.metric("looked_at_drop")
     if looked is not None:
-        said = _looked(looked)
+        said = _tell_looks(looked)
     elif lost is None:
         said = [f"The default explanation of this model is {method}."]
     else:
         verdict = _verdict(lost)
-        said = [f"The default explanation of this model, {method}, {verdict}.", _lost(lost)]
+        said = [f"The default explanation of this model, {method}, {verdict}.", _tell_loss(lost)]
     where = f" of {audit.data}" if audit.data else ""
     count = plural(audit.documents, "document")
     said.append(f"Measured on {count}{where}, drawn with seed {audit.seed}.")
@@ -44,7 +44,7 @@ def tell_warnings(audit: Audit) -> list[str]:
     return [text[:1].upper() + text[1:] for text in named]
 
 
-def measured_with(metric: Metric) -> str:
+def tell_metric(metric: Metric) -> str:
     """Write a measure with its interval and baseline: ``0.283 (0.134 to 0.426), random 0.004``."""
     return (
         f"{metric.value:.3f} ({metric.interval.low:.3f} to {metric.interval.high:.3f}), "
@@ -52,7 +52,7 @@ def measured_with(metric: Metric) -> str:
     )
 
 
-def flips_told(flips: FlipTable) -> str:
+def tell_flips(flips: FlipTable) -> str:
     """Say how many answers flip without the heaviest unit, and without a random other."""
     total = max(flips.documents, 1)
     parts = {
@@ -65,7 +65,7 @@ def flips_told(flips: FlipTable) -> str:
     return f"the answer flips without one {flips.unit}: {said}; n={flips.documents:,}"
 
 
-def flips_compared(flips: FlipTable) -> str:
+def compare_flips(flips: FlipTable) -> str:
     """Say in one sentence whether the heaviest unit flips more answers than a random other."""
     total = max(flips.documents, 1)
     heaviest, other = flips.both + flips.only_top, flips.both + flips.only_random
@@ -84,7 +84,7 @@ def _verdict(lost: Metric) -> str:
     return "is not told apart from chance by these documents"
 
 
-def _lost(lost: Metric) -> str:
+def _tell_loss(lost: Metric) -> str:
     low, high = points(lost.interval.low), points(lost.interval.high)
     return (
         "Without the words it calls heaviest an answer loses "
@@ -93,7 +93,7 @@ def _lost(lost: Metric) -> str:
     )
 
 
-def _looked(lost: Metric) -> list[str]:
+def _tell_looks(lost: Metric) -> list[str]:
     """What the audit of a translator comes down to."""
     verdict = "Where this translator looks is not told apart from chance by these texts."
     if lost.beats_baseline:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from .page import escaped
+from .page import escape
 from .words import percent, two_digits
 
 __all__ = [
@@ -104,26 +104,26 @@ class Frame:
         floor, wall = self.height - self.bottom, self.width - self.right
         parts = [
             f'<line class="grid" x1="{self.left}" x2="{wall}" y1="{y}" y2="{y}"/>'
-            f'<text x="{self.left - 8}" y="{y + 4}" text-anchor="end">{escaped(self.y.text(tick))}'
+            f'<text x="{self.left - 8}" y="{y + 4}" text-anchor="end">{escape(self.y.text(tick))}'
             "</text>"
             for tick in self.y.ticks
             for y in [self.down(tick)]
         ]
         parts += [
             f'<text x="{self.across(tick)}" y="{floor + 18}" text-anchor="middle">'
-            f"{escaped(self.x.text(tick))}</text>"
+            f"{escape(self.x.text(tick))}</text>"
             for tick in self.x.ticks
         ]
         parts.append(
             f'<line class="axis" x1="{self.left}" x2="{wall}" y1="{floor}" y2="{floor}"/>'
             f'<text x="{(self.left + wall) / 2}" y="{floor + 38}" text-anchor="middle">'
-            f"{escaped(self.x.title)}</text>"
+            f"{escape(self.x.title)}</text>"
         )
         if self.y.title:
             middle = (self.top + floor) / 2
             parts.append(
                 f'<text transform="translate(12 {middle}) rotate(-90)" text-anchor="middle">'
-                f"{escaped(self.y.title)}</text>"
+                f"{escape(self.y.title)}</text>"
             )
         return "".join(parts)
 
@@ -154,7 +154,7 @@ def figure(body: str, *, size: tuple[int, int], title: str, description: str) ->
     """Wrap drawn parts into one picture with a name and a description."""
     return (
         f'<svg class="chart" viewBox="0 0 {size[0]} {size[1]}" role="img" '
-        f'aria-label="{escaped(title)}. {escaped(description)}">{body}</svg>'
+        f'aria-label="{escape(title)}. {escape(description)}">{body}</svg>'
     )
 
 
@@ -180,7 +180,7 @@ def draw_lines(
             parts.append(
                 f'<g><circle class="{line.colour}-fill" r="{seen}" cx="{frame.across(x)}" '
                 f'cy="{frame.down(y)}"/><circle r="7" fill="transparent" cx="{frame.across(x)}" '
-                f'cy="{frame.down(y)}"/><title>{escaped(note)}</title></g>'
+                f'cy="{frame.down(y)}"/><title>{escape(note)}</title></g>'
             )
     return figure(
         "".join(parts), size=(frame.width, frame.height), title=title, description=description
@@ -194,7 +194,7 @@ def draw_intervals(axis: Axis, rows: Sequence[IntervalRow], *, title: str, width
     floor = frame.height - frame.bottom
     parts = [
         f'<line class="grid" x1="{x}" x2="{x}" y1="6" y2="{floor}"/>'
-        f'<text x="{x}" y="{floor + 18}" text-anchor="middle">{escaped(axis.text(tick))}</text>'
+        f'<text x="{x}" y="{floor + 18}" text-anchor="middle">{escape(axis.text(tick))}</text>'
         for tick in axis.ticks
         for x in [frame.across(tick)]
     ]
@@ -202,10 +202,10 @@ def draw_intervals(axis: Axis, rows: Sequence[IntervalRow], *, title: str, width
         top = 22 + row_height * number
         low, value, high = map(frame.across, (row.low, row.value, row.high))
         parts.append(
-            f"<g><title>{escaped(row.name)}: {escaped(row.text)}</title>"
-            f'<text class="strong" x="12" y="{top}">{escaped(row.name)}</text>'
+            f"<g><title>{escape(row.name)}: {escape(row.text)}</title>"
+            f'<text class="strong" x="12" y="{top}">{escape(row.name)}</text>'
             f'<text class="strong" x="{width - right}" y="{top}" text-anchor="end" '
-            f'font-weight="600">{escaped(row.text)}</text>'
+            f'font-weight="600">{escape(row.text)}</text>'
             f'<line class="{row.colour}" stroke-width="2" x1="{low}" x2="{high}" '
             f'y1="{top + 13}" y2="{top + 13}"/>'
             f'<circle class="{row.colour}-fill" r="5" cx="{value}" cy="{top + 13}"/></g>'
@@ -250,7 +250,9 @@ def draw_histogram(
     if histogram.mean is not None:
         x, floor = frame.across(histogram.mean), frame.height - frame.bottom
         parts.append(f'<line class="ideal" x1="{x}" x2="{x}" y1="{frame.top}" y2="{floor}"/>')
-    described = "; ".join(_told(histogram, place) for place, share in enumerate(shares) if share)
+    described = "; ".join(
+        _tell_bar(histogram, place) for place, share in enumerate(shares) if share
+    )
     return figure(
         "".join(parts), size=(frame.width, frame.height), title=title, description=described
     )
@@ -265,11 +267,11 @@ def _bar(frame: Frame, histogram: Histogram, place: int) -> str:
     return (
         f'<rect class="{histogram.colour}-fill" x="{left + 0.5:.2f}" y="{top:.2f}" '
         f'width="{max(right - left - 1, 0.5):.2f}" height="{max(floor - top, 0.75):.2f}" rx="1">'
-        f"<title>{escaped(_told(histogram, place))}</title></rect>"
+        f"<title>{escape(_tell_bar(histogram, place))}</title></rect>"
     )
 
 
-def _told(histogram: Histogram, place: int) -> str:
+def _tell_bar(histogram: Histogram, place: int) -> str:
     low, high = histogram.edges[place], histogram.edges[place + 1]
     count = histogram.counts[place]
     noun = histogram.noun if count == 1 else histogram.noun + "s"

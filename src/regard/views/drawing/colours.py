@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass, replace
 
 from ...records.weights import Weights
-from .words import signed, two_digits
+from .words import two_digits, write_signed
 
 __all__ = [
     "DARK",
@@ -23,7 +23,7 @@ __all__ = [
     "Theme",
     "contrast",
     "hexadecimal",
-    "mixed",
+    "mix",
 ]
 
 Colour = tuple[int, ...]
@@ -56,11 +56,11 @@ class Theme:
         """The background of a word at a level from 0 to ``LEVELS``."""
         # A little more than in proportion, so that the palest shade is seen on dark paper too.
         share = (level / LEVELS) ** 0.8
-        return mixed(self.paper, self.against if against else self.word, share)
+        return mix(self.paper, self.against if against else self.word, share)
 
     def grey(self, level: int) -> Colour:
         """The colour of a cell of a matrix at a level from 0, the paper, to ``LEVELS``, the ink."""
-        return mixed(self.paper, self.ink, (level / LEVELS) ** 0.8)
+        return mix(self.paper, self.ink, (level / LEVELS) ** 0.8)
 
     def ink_on(self, background: Colour) -> Colour:
         """An ink that can be read on such a background: the theme's own where it will do."""
@@ -107,7 +107,7 @@ SERIES = (
 """The colours of the lines of one chart, where there are many of equal standing."""
 
 
-def mixed(first: Colour, second: Colour, share: float) -> Colour:
+def mix(first: Colour, second: Colour, share: float) -> Colour:
     """The colour that lies ``share`` of the way from the first to the second."""
     return tuple(round(a + (b - a) * share) for a, b in zip(first, second, strict=True))
 
@@ -189,7 +189,7 @@ class Scale:
 
     def text(self, value: float) -> str:
         """The weight as it is written for people."""
-        return signed(value) if self.signed else two_digits(value)
+        return write_signed(value) if self.signed else two_digits(value)
 
 
 def _is_signed(weights: Weights) -> bool:

@@ -17,7 +17,7 @@ __all__ = [
     "asset",
     "contents",
     "definitions",
-    "escaped",
+    "escape",
     "link_documents",
     "numbers",
     "page",
@@ -72,7 +72,7 @@ _COLOURS = f"""
 """
 
 
-def escaped(value: object) -> str:
+def escape(value: object) -> str:
     """Return ``value`` as text that is safe between tags and inside quoted attributes.
 
     A NUL or a lone surrogate, which a file of HTML cannot hold, becomes U+FFFD.
@@ -95,7 +95,7 @@ def page(title: str, body: str, *, styles: str = "", scripts: str = "") -> str:
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escaped(title)}</title>\n<style>{_COLOURS}{_STYLES}{styles}</style>\n</head>\n"
+        f"<title>{escape(title)}</title>\n<style>{_COLOURS}{_STYLES}{styles}</style>\n</head>\n"
         f"<body>\n<main>\n{body}\n</main>\n{script}</body>\n</html>\n"
     )
 
@@ -124,7 +124,7 @@ def report(
     """
     drawn = {name: body for name, body in sections.items() if body}
     body = [
-        f"<header><h1>{escaped(title)}</h1>{head}{contents(list(drawn))}</header>",
+        f"<header><h1>{escape(title)}</h1>{head}{contents(list(drawn))}</header>",
         *(section(name, body) for name, body in drawn.items()),
         *([foot] if foot else []),
     ]
@@ -134,13 +134,13 @@ def report(
 def summarise(sentences: Sequence[str]) -> str:
     """Return the summary at the top of a page: the first sentence leads, then a line for each."""
     first, *rest = sentences
-    told = "".join(f"<p>{escaped(line)}</p>" for line in rest)
-    return f'<div class="summary"><p class="lead">{escaped(first)}</p>{told}</div>'
+    told = "".join(f"<p>{escape(line)}</p>" for line in rest)
+    return f'<div class="summary"><p class="lead">{escape(first)}</p>{told}</div>'
 
 
 def contents(names: Sequence[str]) -> str:
     """Return links to the sections of a page, by their names."""
-    links = "".join(f'<a href="#{_anchor(name)}">{escaped(name)}</a>' for name in names)
+    links = "".join(f'<a href="#{_anchor(name)}">{escape(name)}</a>' for name in names)
     return f'<nav aria-label="Sections">{links}</nav>'
 
 
@@ -163,7 +163,7 @@ def section(name: str, body: str) -> str:
     anchor = _anchor(name)
     return (
         f'<section id="{anchor}" aria-labelledby="{anchor}-head">'
-        f'<h2 id="{anchor}-head">{escaped(name)}</h2>{body}</section>'
+        f'<h2 id="{anchor}-head">{escape(name)}</h2>{body}</section>'
     )
 
 
@@ -183,28 +183,28 @@ class TableCell:
 def table(heads: Sequence[str], rows: Sequence[Sequence[TableCell]], *, caption: str) -> str:
     """Return a table whose first column names the rows; each head is a button that sorts."""
     head = "".join(
-        f'<th scope="col"><button type="button">{escaped(text)}</button></th>' for text in heads
+        f'<th scope="col"><button type="button">{escape(text)}</button></th>' for text in heads
     )
     body = "".join(
         f"<tr>{''.join(_cell(cell, first=not place) for place, cell in enumerate(row))}</tr>"
         for row in rows
     )
     whole = (
-        f'<table class="sortable"><caption>{escaped(caption)}</caption>'
+        f'<table class="sortable"><caption>{escape(caption)}</caption>'
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     )
     tall = " tall" if len(rows) > _SCROLL_FROM else ""
     return (
-        f'<div class="scroll{tall}" tabindex="0" role="region" aria-label="{escaped(caption)}">'
+        f'<div class="scroll{tall}" tabindex="0" role="region" aria-label="{escape(caption)}">'
         f"{whole}</div>"
     )
 
 
 def numbers(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return the numbers of a chart, folded away, for those who would rather read them."""
-    head = "".join(f'<th scope="col">{escaped(text)}</th>' for text in heads)
+    head = "".join(f'<th scope="col">{escape(text)}</th>' for text in heads)
     body = "".join(
-        "<tr>" + "".join(f"<td>{escaped(text)}</td>" for text in row) + "</tr>" for row in rows
+        "<tr>" + "".join(f"<td>{escape(text)}</td>" for text in row) + "</tr>" for row in rows
     )
     return (
         "<details><summary>The numbers</summary>"
@@ -216,10 +216,10 @@ def numbers(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def _cell(cell: TableCell, *, first: bool) -> str:
     sort = "" if cell.number is None else f' data-number="{cell.number:.9g}"'
     if first:
-        return f'<th scope="row"{sort} dir="auto">{escaped(cell.text)}</th>'
+        return f'<th scope="row"{sort} dir="auto">{escape(cell.text)}</th>'
     bar = "" if cell.share is None else f' style="--share:{100 * cell.share:.1f}%"'
     kind = "" if cell.share is None else ' class="bar"'
-    return f"<td{kind}{bar}{sort}>{escaped(cell.text)}</td>"
+    return f"<td{kind}{bar}{sort}>{escape(cell.text)}</td>"
 
 
 def definitions(pairs: Sequence[tuple[str, str]], kind: str) -> str:
@@ -227,6 +227,6 @@ def definitions(pairs: Sequence[tuple[str, str]], kind: str) -> str:
     if not pairs:
         return ""
     body = "".join(
-        f"<div><dt>{escaped(name)}</dt><dd>{escaped(text)}</dd></div>" for name, text in pairs
+        f"<div><dt>{escape(name)}</dt><dd>{escape(text)}</dd></div>" for name, text in pairs
     )
     return f'<dl class="{kind}">{body}</dl>'

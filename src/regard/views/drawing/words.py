@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from ...records.evaluation import Interval
 
-__all__ = ["between", "method_in_words", "percent", "plural", "points", "signed", "two_digits"]
+__all__ = [
+    "method_in_words",
+    "percent",
+    "plural",
+    "points",
+    "two_digits",
+    "write_interval",
+    "write_signed",
+]
 
 _PRODUCTS = {
     "attention_gradient": "attention x gradient",
@@ -28,7 +36,7 @@ def two_digits(share: float) -> str:
     return percent(share, 0 if 0.0995 <= share < 0.9945 else 1)
 
 
-def between(interval: Interval) -> str:
+def write_interval(interval: Interval) -> str:
     """Write an interval of shares as ``88.0–90.7``, in percent."""
     return f"{100 * interval.low:.1f}–{100 * interval.high:.1f}"
 
@@ -39,7 +47,7 @@ def points(share: float, digits: int = 1, *, sign: bool = False) -> str:
     return f"{100 * share + 0.0:{plus}.{digits}f}".replace("-", "−")
 
 
-def signed(score: float) -> str:
+def write_signed(score: float) -> str:
     """Write a score with its sign, never a false zero or a power: ``+0.250``, ``-0.0004``."""
     if 0 < abs(score) < 0.00005:
         return "<+0.0001" if score > 0 else ">-0.0001"

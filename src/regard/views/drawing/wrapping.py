@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 from rich.cells import cell_len
 
-__all__ = ["Styled", "broken", "is_right_to_left", "letters"]
+__all__ = ["Styled", "break_lines", "is_right_to_left", "letters"]
 
 # Letters that a line may be broken before: Chinese and Japanese, which have no spaces.
 _LETTER = "[\u2e80-\u9fff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\U00020000-\U0003ffff]"
@@ -29,7 +29,7 @@ class Styled(Generic[S]):
     style: S
 
 
-def broken(
+def break_lines(
     stretches: Iterable[Styled[S]], width: float, measure: Callable[[str], float] = cell_len
 ) -> list[list[Styled[S]]]:
     """Break the text into lines of at most ``width``, at spaces and between Chinese letters.
@@ -51,7 +51,7 @@ def broken(
             if unit[0].text.isspace():
                 continue
         if size > width:
-            *full, unit = list(_chopped(unit, width, measure))
+            *full, unit = list(_chop(unit, width, measure))
             lines += full
             size = sum(measure(part.text) for part in unit)
         line = line + unit if line else unit
@@ -85,7 +85,7 @@ def _units(stretches: Iterable[Styled[S]]) -> Iterator[list[Styled[S]]]:
         yield unit
 
 
-def _chopped(
+def _chop(
     unit: list[Styled[S]], width: float, measure: Callable[[str], float]
 ) -> Iterator[list[Styled[S]]]:
     """Break a word that is longer than a line."""

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from ...records.evaluation import Calibration, CoveragePoint, Evaluation, LengthBin
 from ...records.history import History
 from ..drawing.charts import Axis, Frame, Line, draw_lines, figure
-from ..drawing.page import TableCell, escaped, numbers, table
-from ..drawing.words import between, percent, plural
+from ..drawing.page import TableCell, escape, numbers, table
+from ..drawing.words import percent, plural, write_interval
 
 __all__ = [
     "confusion_map",
@@ -49,7 +49,7 @@ def reliability_chart(calibration: Calibration, title: str, *, by_label: bool = 
             f"{down.lower()} {percent(part.accuracy)}"
         )
         parts.append(
-            f'<g><title>{escaped(note)}</title><line class="orange" stroke-width="1.5" x1="{x}" '
+            f'<g><title>{escape(note)}</title><line class="orange" stroke-width="1.5" x1="{x}" '
             f'x2="{x}" y1="{y}" y2="{frame.down(part.confidence)}"/>'
             f'<circle class="blue-fill" fill-opacity=".85" cx="{x}" cy="{y}" '
             f'r="{3 + 9 * (part.count / most) ** 0.5:.1f}"/></g>'
@@ -62,7 +62,7 @@ def reliability_chart(calibration: Calibration, title: str, *, by_label: bool = 
         description=f"{down} against {across.lower()}; the mean gap is {error}",
     )
     return (
-        f"<figure><figcaption><b>{escaped(title)}</b> mean gap {error}</figcaption>{drawn}</figure>"
+        f"<figure><figcaption><b>{escape(title)}</b> mean gap {error}</figcaption>{drawn}</figure>"
     )
 
 
@@ -141,7 +141,7 @@ def length_chart(evaluation: Evaluation) -> str:
     for place, part in enumerate(bins):
         x = frame.across(place + 0.5)
         parts.append(
-            f"<g><title>{escaped(_tell_bin(part))}</title>"
+            f"<g><title>{escape(_tell_bin(part))}</title>"
             f'<line class="blue" stroke-width="2" x1="{x}" x2="{x}" '
             f'y1="{frame.down(part.interval.low)}" y2="{frame.down(part.interval.high)}"/>'
             f'<circle class="blue-fill" r="5" cx="{x}" cy="{frame.down(part.accuracy)}"/></g>'
@@ -165,7 +165,7 @@ def _length_table(bins: Sequence[LengthBin]) -> str:
             TableCell(_range(part), part.low),
             TableCell(f"{part.count:,}", part.count),
             TableCell(percent(part.accuracy), part.accuracy),
-            TableCell(between(part.interval), part.interval.low),
+            TableCell(write_interval(part.interval), part.interval.low),
         ]
         for part in bins
     ]
@@ -230,9 +230,8 @@ def _range(part: LengthBin) -> str:
 
 def _tell_bin(part: LengthBin) -> str:
     count = plural(part.count, "document")
-    return (
-        f"{_range(part)} tokens: {count}, {percent(part.accuracy)} right ({between(part.interval)})"
-    )
+    right = f"{percent(part.accuracy)} right ({write_interval(part.interval)})"
+    return f"{_range(part)} tokens: {count}, {right}"
 
 
 _TABLE_UP_TO = 12  # classes; a larger matrix has no room for its numbers
@@ -255,8 +254,8 @@ def mix_ups(evaluation: Evaluation, count: int = 8) -> str:
     if not found:
         return ""
     items = "".join(
-        f"<li><span><bdi>{escaped(part.true)}</bdi> <span class='arrow'>taken for</span> "
-        f"<bdi>{escaped(part.predicted)}</bdi></span> <b>{part.count:,}</b> "
+        f"<li><span><bdi>{escape(part.true)}</bdi> <span class='arrow'>taken for</span> "
+        f"<bdi>{escape(part.predicted)}</bdi></span> <b>{part.count:,}</b> "
         f"<small>{percent(part.share)}</small></li>"
         for part in found[:count]
     )
@@ -270,7 +269,7 @@ def mix_ups(evaluation: Evaluation, count: int = 8) -> str:
 def _name(evaluation: Evaluation, number: int) -> str:
     # Long names such as rec.sport.hockey may be broken where their parts meet.
     parts = re.split(r"(?<=[._/-])(?=\w)", evaluation.classes[number])
-    return f"<bdi>{'<wbr>'.join(map(escaped, parts))}</bdi>"
+    return f"<bdi>{'<wbr>'.join(map(escape, parts))}</bdi>"
 
 
 def _strength(number: int, total: int) -> float:
@@ -281,7 +280,7 @@ def _strength(number: int, total: int) -> float:
 def _tip(evaluation: Evaluation, true: int, predicted: int) -> str:
     number, total = evaluation.confusion[true][predicted], sum(evaluation.confusion[true])
     share = f", {percent(number / total)} of {plural(total, 'document')}" if total else ""
-    return escaped(
+    return escape(
         f"{evaluation.classes[true]} taken for {evaluation.classes[predicted]}: {number:,}{share}"
         if true != predicted
         else f"{evaluation.classes[true]} found: {number:,}{share}"
@@ -327,10 +326,10 @@ def _as_picture(evaluation: Evaluation) -> str:
         small = f'font-size="{min(12, cell)}"'
         parts.append(
             f'<text {small} x="{left - 8}" y="{top + middle + 4:.1f}" text-anchor="end">'
-            f"{escaped(short)}<title>{escaped(name)}</title></text>"
+            f"{escape(short)}<title>{escape(name)}</title></text>"
             f'<text {small} text-anchor="start" '
             f'transform="translate({left + middle + 4:.1f} {top - 8}) rotate(-90)">'
-            f"{escaped(short)}<title>{escaped(name)}</title></text>"
+            f"{escape(short)}<title>{escape(name)}</title></text>"
             f'<rect class="row" x="{left}" y="{top + cell * place}" '
             f'width="{cell * len(order)}" height="{cell}"/>'
         )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from ...records.evaluation import Evaluation, Mistake
 from ..drawing import charts
 from ..drawing.charts import Axis, IntervalRow, draw_intervals
-from ..drawing.page import TableCell, asset, definitions, escaped, report, summarise, table
-from ..drawing.words import between, percent, plural
+from ..drawing.page import TableCell, asset, definitions, escape, report, summarise, table
+from ..drawing.words import percent, plural, write_interval
 from ..explanation.page import fragment, scripts_for, styles_for
 from .charts import (
     confusion_map,
@@ -17,7 +17,7 @@ from .charts import (
     mix_ups,
     reliability_chart,
 )
-from .words import compared, described, headline, learned_baseline, remarks
+from .words import compare_with, find_learned_baseline, headline, name_baseline, remarks
 
 __all__ = ["class_table", "data_notes", "glossary", "model_notes", "render"]
 
@@ -52,15 +52,15 @@ def render(evaluation: Evaluation) -> str:
 
 def _summary(evaluation: Evaluation) -> str:
     first, *rest = headline(evaluation)
-    best = learned_baseline(evaluation)
-    return summarise([first, " ".join(rest), *([compared(best)] if best else [])])
+    best = find_learned_baseline(evaluation)
+    return summarise([first, " ".join(rest), *([compare_with(best)] if best else [])])
 
 
 def _scores(evaluation: Evaluation) -> str:
     tiles = [
-        ("Accuracy", percent(evaluation.accuracy), between(evaluation.accuracy_interval)),
-        ("Macro F1", percent(evaluation.macro_f1), between(evaluation.macro_f1_interval)),
-        ("Micro F1", percent(evaluation.micro_f1), between(evaluation.micro_f1_interval)),
+        ("Accuracy", percent(evaluation.accuracy), write_interval(evaluation.accuracy_interval)),
+        ("Macro F1", percent(evaluation.macro_f1), write_interval(evaluation.macro_f1_interval)),
+        ("Micro F1", percent(evaluation.micro_f1), write_interval(evaluation.micro_f1_interval)),
         ("Calibration error", percent(evaluation.expected_calibration_error), ""),
         ("Log loss", f"{evaluation.log_loss:.3f}", ""),
     ]
@@ -83,10 +83,10 @@ def _intervals(evaluation: Evaluation, field: str) -> str:
     rows = []
     for part, label, colour in [
         (evaluation, "This model", "blue"),
-        *((baseline, described(baseline), "grey") for baseline in evaluation.baselines),
+        *((baseline, name_baseline(baseline), "grey") for baseline in evaluation.baselines),
     ]:
         value, interval = getattr(part, field), getattr(part, f"{field}_interval")
-        text = f"{percent(value)}  ({between(interval)})"
+        text = f"{percent(value)}  ({write_interval(interval)})"
         rows.append(IntervalRow(label, value, interval.low, interval.high, text, colour))
     lowest = min(row.low for row in rows)
     drawn = draw_intervals(Axis.shares("", max(0.0, lowest - 0.01)), rows, title=name)
@@ -96,8 +96,8 @@ def _intervals(evaluation: Evaluation, field: str) -> str:
 def _differences(evaluation: Evaluation) -> str:
     items = []
     for baseline in evaluation.baselines:
-        note = f' <span class="note">It {escaped(baseline.note)}.</span>' if baseline.note else ""
-        items.append(f"<li>{escaped(compared(baseline))}{note}</li>")
+        note = f' <span class="note">It {escape(baseline.note)}.</span>' if baseline.note else ""
+        items.append(f"<li>{escape(compare_with(baseline))}{note}</li>")
     return f"<ul class='plain'>{''.join(items)}</ul>" if items else ""
 
 
@@ -156,7 +156,7 @@ def _mistakes(evaluation: Evaluation) -> str:
 def _mistake(mistake: Mistake, unfolded: bool) -> str:
     left_out = mistake.characters_left_out
     more = f'<span class="note"> … {left_out:,} more characters</span>' if left_out else ""
-    shown = f'<p class="text" dir="auto">{escaped(mistake.text)}{more}</p>'
+    shown = f'<p class="text" dir="auto">{escape(mistake.text)}{more}</p>'
     size = len(mistake.explanation.source) if mistake.explanation else 0
     if mistake.explanation is not None and size <= _LONGEST_DRAWN:
         shown = fragment(mistake.explanation)
@@ -164,9 +164,9 @@ def _mistake(mistake: Mistake, unfolded: bool) -> str:
     return (
         f'<details class="{kind}"{" open" if unfolded else ""}><summary>'
         f"<span>Document {mistake.index + 1:,}</span> "
-        f"<span>said <b><bdi>{escaped(mistake.predicted)}</bdi></b> "
+        f"<span>said <b><bdi>{escape(mistake.predicted)}</bdi></b> "
         f"{percent(mistake.probability)}</span> "
-        f"<span>truth <b><bdi>{escaped(mistake.true)}</bdi></b> "
+        f"<span>truth <b><bdi>{escape(mistake.true)}</bdi></b> "
         f"{percent(mistake.true_probability)}</span></summary>{shown}</details>"
     )
 
@@ -219,7 +219,7 @@ def data_notes(evaluation: Evaluation) -> str:
     said = [f"Scored: {plural(evaluation.document_count, 'document')}", *remarks(evaluation)]
     if evaluation.data.source:
         said.insert(0, f"File: {evaluation.data.source}")
-    return f"<ul class='plain'>{''.join(f'<li>{escaped(line)}</li>' for line in said)}</ul>"
+    return f"<ul class='plain'>{''.join(f'<li>{escape(line)}</li>' for line in said)}</ul>"
 
 
 def model_notes(evaluation: Evaluation) -> str:

@@ -8,8 +8,8 @@ from rich.cells import cell_len
 
 from ...records.evaluation import Baseline, Evaluation
 from ..drawing.terminal import printable, printable_line
-from ..drawing.words import between, percent
-from .words import compared, described, headline, remarks
+from ..drawing.words import percent, write_interval
+from .words import compare_with, headline, name_baseline, remarks
 
 __all__ = ["summary"]
 
@@ -20,7 +20,7 @@ _MOST_MIX_UPS = 3
 def summary(evaluation: Evaluation) -> list[str]:
     """Return the evaluation as lines: the verdict, scores beside baselines, classes, confidence."""
     blocks = [
-        [*headline(evaluation), *map(compared, evaluation.baselines)],
+        [*headline(evaluation), *map(compare_with, evaluation.baselines)],
         _scores(evaluation),
         _classes(evaluation),
         _mix_ups(evaluation),
@@ -37,16 +37,17 @@ def summary(evaluation: Evaluation) -> list[str]:
 def _scores(evaluation: Evaluation) -> list[str]:
     rows = [("", "accuracy", "macro F1")]
     methods: list[tuple[str, Evaluation | Baseline]] = [("This model", evaluation)]
-    methods += [(described(baseline), baseline) for baseline in evaluation.baselines]
+    methods += [(name_baseline(baseline), baseline) for baseline in evaluation.baselines]
     for name, part in methods:
-        accuracy = f"{percent(part.accuracy)} ({between(part.accuracy_interval)})"
+        accuracy = f"{percent(part.accuracy)} ({write_interval(part.accuracy_interval)})"
         rows.append(
-            (name, accuracy, f"{percent(part.macro_f1)} ({between(part.macro_f1_interval)})")
+            (name, accuracy, f"{percent(part.macro_f1)} ({write_interval(part.macro_f1_interval)})")
         )
-    lines = _aligned(rows)
+    lines = _align(rows)
     if evaluation.task == "multi-label":
+        interval = write_interval(evaluation.micro_f1_interval)
         lines.append(
-            f"micro F1 {percent(evaluation.micro_f1)} ({between(evaluation.micro_f1_interval)}), "
+            f"micro F1 {percent(evaluation.micro_f1)} ({interval}), "
             f"Hamming loss {percent(evaluation.hamming_loss)}"
         )
     return lines
@@ -68,7 +69,7 @@ def _classes(evaluation: Evaluation) -> list[str]:
         for score in shown
     ]
     more = f"the {_MOST_CLASSES} weakest classes; {left_out:,} better ones are in the report"
-    return _aligned(rows) + ([more] if left_out > 0 else [])
+    return _align(rows) + ([more] if left_out > 0 else [])
 
 
 def _mix_ups(evaluation: Evaluation) -> list[str]:
@@ -94,7 +95,7 @@ def _confidence(evaluation: Evaluation) -> list[str]:
     return lines
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+def _align(rows: Sequence[Sequence[str]]) -> list[str]:
     """Columns two spaces apart, the first to the left, numbers to the right."""
     texts = [[printable_line(text) for text in row] for row in rows]
     widths = [max(map(cell_len, column)) for column in zip(*texts, strict=True)]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ...records.evaluation import Baseline, Evaluation
-from ..drawing.words import between, percent, plural, points
+from ..drawing.words import percent, plural, points, write_interval
 
-__all__ = ["compared", "described", "headline", "learned_baseline", "remarks"]
+__all__ = ["compare_with", "find_learned_baseline", "headline", "name_baseline", "remarks"]
 
 
-def learned_baseline(evaluation: Evaluation) -> Baseline | None:
+def find_learned_baseline(evaluation: Evaluation) -> Baseline | None:
     """Return the strongest plain method that looks at the texts, if one was measured."""
     learned = [part for part in evaluation.baselines if part.constant_answer is None]
     return max(learned, key=lambda part: part.accuracy, default=None)
@@ -20,23 +20,23 @@ def headline(evaluation: Evaluation) -> list[str]:
     count = plural(evaluation.document_count, "document")
     sentences = [
         f"{whole} on {percent(evaluation.accuracy)} of {count} "
-        f"({between(evaluation.accuracy_interval)})."
+        f"({write_interval(evaluation.accuracy_interval)})."
     ]
     for baseline in evaluation.baselines:
-        sentences.append(f"{described(baseline)}: {percent(baseline.accuracy)}.")
+        sentences.append(f"{name_baseline(baseline)}: {percent(baseline.accuracy)}.")
     return sentences
 
 
-def described(baseline: Baseline) -> str:
+def name_baseline(baseline: Baseline) -> str:
     """Name a plain method, or say what it always answers."""
     if baseline.constant_answer is None:
         return baseline.name
     return f"Always guessing ‘{baseline.constant_answer}’"
 
 
-def compared(baseline: Baseline) -> str:
+def compare_with(baseline: Baseline) -> str:
     """Say whether the model beats a plain method, and whether these documents can tell."""
-    name = described(baseline)
+    name = name_baseline(baseline)
     name = name if baseline.constant_answer is None else name[0].lower() + name[1:]
     difference = baseline.accuracy_difference
     value, low, high = (

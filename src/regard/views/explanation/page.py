@@ -8,7 +8,7 @@ from functools import cache
 from ...records.explanation import ClassName, Decision, Explanation
 from ..drawing.charts import STYLES
 from ..drawing.colours import DARK, LEVELS, LIGHT, Scale, Theme, hexadecimal
-from ..drawing.page import asset, escaped, link_documents, page
+from ..drawing.page import asset, escape, link_documents, page
 from ..drawing.words import percent
 from .passages import HOP_KEY, KEYS, hop_count, shadings, unit_of
 from .receipt import panel
@@ -22,7 +22,7 @@ from .words import (
     notes,
     opposing_words,
     question,
-    told,
+    tell_finding,
 )
 
 __all__ = [
@@ -45,7 +45,7 @@ __all__ = [
 
 def render(explanations: Sequence[Explanation], *, title: str = "Explanations") -> str:
     """Return a whole page with every explanation, one below the other."""
-    parts = [f"<h1>{escaped(title)}</h1>", index(explanations)]
+    parts = [f"<h1>{escape(title)}</h1>", index(explanations)]
     for number, explanation in enumerate(explanations, start=1):
         parts.append(f'<div id="document-{number}">{fragment(explanation)}</div>')
     style, script = styles_for(explanations), scripts_for(explanations)
@@ -87,7 +87,7 @@ def styles(*, hops: int = 0) -> str:
         f".regard{{{_variables(LIGHT)}}}"
         f"@media screen and (prefers-color-scheme:dark){{.regard{{{_variables(DARK)}}}}}"
         f"{''.join(map(_shades, keys))}\n{STYLES}\n{asset('explanation.css')}"
-        f"{''.join(map(_chosen, keys[1:]))}{''.join(map(_chosen_bars, range(1, hops + 1)))}"
+        f"{''.join(map(_style_choice, keys[1:]))}{''.join(map(_style_bars, range(1, hops + 1)))}"
     )
 
 
@@ -100,7 +100,7 @@ def _shades(key: str) -> str:
     )
 
 
-def _chosen(key: str) -> str:
+def _style_choice(key: str) -> str:
     """What a page looks like while its reader has chosen one shading."""
     chosen = f".regard:has([value={key}]:checked)"
     return (
@@ -111,7 +111,7 @@ def _chosen(key: str) -> str:
     )
 
 
-def _chosen_bars(hop: int) -> str:
+def _style_bars(hop: int) -> str:
     """What the bars look like while their reader has chosen one hop."""
     chosen = f".regard:has([value=b{hop}]:checked)"
     return (
@@ -142,7 +142,7 @@ def _article(explanation: Explanation, decisions: Sequence[Decision]) -> str:
         f'<div class="rg-facts">{facts}</div>'
         f"{switches(decision)}{overview(explanation, decision)}{text(explanation, decision)}"
         f"{legend(explanation, decision)}"
-        + (f'<p class="rg-notes">{escaped(remarks)}</p>' if remarks else "")
+        + (f'<p class="rg-notes">{escape(remarks)}</p>' if remarks else "")
         + "".join(map(panel, decisions))
         + "</article>"
     )
@@ -150,8 +150,8 @@ def _article(explanation: Explanation, decisions: Sequence[Decision]) -> str:
 
 def _head(explanation: Explanation, decisions: Sequence[Decision]) -> str:
     answers = "".join(
-        f'<p class="rg-answer"><bdi>{escaped(decision.label)}</bdi>'
-        f"<small>{escaped(percent(decision.probability))}</small></p>"
+        f'<p class="rg-answer"><bdi>{escape(decision.label)}</bdi>'
+        f"<small>{escape(percent(decision.probability))}</small></p>"
         for decision in decisions
     )
     truth = ""
@@ -159,13 +159,13 @@ def _head(explanation: Explanation, decisions: Sequence[Decision]) -> str:
         right = is_right(explanation, decisions[0])
         sign = {True: "✓ ", False: "✗ ", None: ""}[right]
         names = ", ".join(str(label) for label in explanation.true_labels) or "none"
-        truth = f'<p class="rg-truth">{sign}true label <b><bdi>{escaped(names)}</bdi></b></p>'
+        truth = f'<p class="rg-truth">{sign}true label <b><bdi>{escape(names)}</bdi></b></p>'
     asked = question(decisions[0])
-    rival = f'<p class="rg-rival">{escaped(asked)}</p>' if asked else ""
-    method = f'<p class="rg-method">explained by {escaped(method_name(explanation))}</p>'
-    said = told(decisions[0])
+    rival = f'<p class="rg-rival">{escape(asked)}</p>' if asked else ""
+    method = f'<p class="rg-method">explained by {escape(method_name(explanation))}</p>'
+    said = tell_finding(decisions[0])
     return f'<div class="rg-head">{answers}{rival}{truth}{method}</div>' + (
-        f'<p class="rg-spread">{escaped(said)}</p>' if said else ""
+        f'<p class="rg-spread">{escape(said)}</p>' if said else ""
     )
 
 
@@ -177,9 +177,9 @@ def index(explanations: Sequence[Explanation]) -> str:
     return link_documents(
         [
             (
-                escaped(one.label),
-                f" {escaped(percent(one.probability))} "
-                f"<span><bdi>{escaped(_beginning(one.source))}</bdi></span>",
+                escape(one.label),
+                f" {escape(percent(one.probability))} "
+                f"<span><bdi>{escape(_beginning(one.source))}</bdi></span>",
             )
             for one in explanations
         ]
@@ -221,10 +221,10 @@ def _word_list(title: str, words: Sequence[Heavy], scale: Scale, longest: float)
     if not words:
         return ""
     rows = "".join(
-        f'<li><span class="rg-name"><bdi>{escaped(word.text)}</bdi></span>'
+        f'<li><span class="rg-name"><bdi>{escape(word.text)}</bdi></span>'
         f'<span class="rg-track"><i{" class=rg-minus" * (word.weight < 0)}'
         f' style="width:{100 * abs(word.weight) / longest:.1f}%"></i></span>'
-        f'<span class="rg-number">{escaped(scale.text(word.weight))}</span></li>'
+        f'<span class="rg-number">{escape(scale.text(word.weight))}</span></li>'
         for word in words
     )
     return (
@@ -267,7 +267,7 @@ def legend(explanation: Explanation, decision: Decision) -> str:
     ]
     if decision.level("sentence") is not None:
         said = unit_of(decision.level("sentence"))
-        parts.append(f'<span><span class="rg-key"></span>sentence, {escaped(said)}</span>')
+        parts.append(f'<span><span class="rg-key"></span>sentence, {escape(said)}</span>')
     if any(weights.opposing(1) for weights in decision.weights):
         parts.append('<span><span class="rg-key rg-minus"></span>speaks against it</span>')
     if explanation.unknown:
@@ -285,10 +285,10 @@ def _beginning(text: str, size: int = 60) -> str:
 def _probability_row(label: ClassName, share: float, chosen: bool, true: bool) -> str:
     return (
         f"<li{' class=rg-chosen' * chosen}>"
-        f'<span class="rg-name" title="{escaped(label)}"><bdi>{escaped(label)}</bdi>'
+        f'<span class="rg-name" title="{escape(label)}"><bdi>{escape(label)}</bdi>'
         f"{' <small>true</small>' * true}</span>"
         f'<span class="rg-track"><i style="width:{100 * share:.1f}%"></i></span>'
-        f'<span class="rg-number">{escaped(percent(share))}</span></li>'
+        f'<span class="rg-number">{escape(percent(share))}</span></li>'
     )
 
 
@@ -305,7 +305,7 @@ def _switch(title: str, name: str, choices: dict[str, str], *, chosen: bool = Tr
 def _swatches(scale: Scale) -> str:
     swatches = "".join(
         f'<span class="rg-swatch x{level}{" rg-minus" * (sign < 0)}">'
-        f"{escaped(scale.text(sign * scale.value_at(level)))}</span>"
+        f"{escape(scale.text(sign * scale.value_at(level)))}</span>"
         for level, sign in scale.swatches()
     )
     return f'<span class="rg-swatches">{swatches}</span>'
@@ -334,9 +334,9 @@ def beside(left: Named, right: Named) -> str:
 def render_beside(left: Named, right: Named, *, title: str = "Side by side") -> str:
     """Return a whole page with both."""
     both = [left[1], right[1]]
-    body = f"<h1>{escaped(title)}</h1>{beside(left, right)}"
+    body = f"<h1>{escape(title)}</h1>{beside(left, right)}"
     return page(title, body, styles=styles_for(both) + BESIDE_STYLES, scripts=scripts_for(both))
 
 
 def _column(name: str, explanation: Explanation) -> str:
-    return f'<section><h3 dir="auto">{escaped(name)}</h3>{fragment(explanation)}</section>'
+    return f'<section><h3 dir="auto">{escape(name)}</h3>{fragment(explanation)}</section>'

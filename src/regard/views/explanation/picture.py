@@ -11,9 +11,9 @@ from ...records.explanation import Decision, Explanation
 from ..drawing.colours import LIGHT, Colour, Scale, Theme
 from ..drawing.pictures import Type, image_bytes, new_figure, require_format
 from ..drawing.words import percent
-from ..drawing.wrapping import Styled, broken, is_right_to_left
+from ..drawing.wrapping import Styled, break_lines, is_right_to_left
 from .passages import Stretch, passages, unit_of
-from .words import told
+from .words import tell_finding
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,7 +36,7 @@ def render(explanation: Explanation, kind: str = "png") -> bytes:
     require_format(kind, "a picture of an explanation")
     decision = explanation.decisions[0]
     style = Type.for_text(_everything(explanation, decision))
-    blocks = _shortened(_blocks(explanation, decision, style))
+    blocks = _shorten(_blocks(explanation, decision, style))
     figure = new_figure(WIDTH, height_of(blocks) + _LINE * _has_long_legend(decision))
     Picture(figure, style, LIGHT).draw(explanation, decision, blocks)
     return image_bytes(figure, kind)
@@ -61,7 +61,7 @@ def _blocks(explanation: Explanation, decision: Decision, style: Type) -> list[B
     room = room_for_text(decision)
     found: list[Block] = []
     for passage in passages(explanation, decision):
-        lines = broken(map(inked, passage.stretches), room, style.width)
+        lines = break_lines(map(inked, passage.stretches), room, style.width)
         text = "".join(stretch.text for stretch in passage.stretches)
         weight = 0.0
         if sentences is not None and passage.sentence is not None:
@@ -70,7 +70,7 @@ def _blocks(explanation: Explanation, decision: Decision, style: Type) -> list[B
     return found
 
 
-def _shortened(blocks: list[Block]) -> list[Block]:
+def _shorten(blocks: list[Block]) -> list[Block]:
     """Leave out the lightest passages of a long text, with a mark where some are missing."""
     if sum(len(block.lines) for block in blocks) <= _MOST_LINES:
         return blocks
@@ -168,7 +168,7 @@ class Picture:
         place = _MARGIN + self._style.width(label, bold=True) + 8
         self._write(said, place, self._theme.muted)
         self._top += _LINE
-        self._write(told(decision), _MARGIN, self._theme.muted)
+        self._write(tell_finding(decision), _MARGIN, self._theme.muted)
         self._top += _HEAD - _LINE
 
     def _legend(self, explanation: Explanation, decision: Decision) -> None:

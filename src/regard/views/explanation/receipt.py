@@ -15,10 +15,10 @@ from ...records.explanation import (
     ReceiptMeasure,
 )
 from ..drawing.charts import Axis, Frame, Line, draw_lines
-from ..drawing.page import escaped
+from ..drawing.page import escape
 from ..drawing.words import percent
 
-__all__ = ["conclusion", "panel", "spoken", "verdicts"]
+__all__ = ["conclusion", "panel", "tell_receipt", "verdicts"]
 
 # The bin that is quoted: about what a reader takes in at a glance.
 _QUOTED = {"word": 0.1, "sentence": 0.2}
@@ -86,12 +86,12 @@ def _luck(judgement: Judgement) -> str:
     )
 
 
-def spoken(decision: Decision) -> list[str]:
+def tell_receipt(decision: Decision) -> list[str]:
     """Say what became of the probability, for words and for sentences."""
     receipt = decision.receipt
     if receipt is None:
         return []
-    lines = [_told(curve, receipt.bins, decision.probability) for curve in receipt.curves]
+    lines = [_tell_curve(curve, receipt.bins, decision.probability) for curve in receipt.curves]
     lines = [line.replace(" %", "\u00a0%") for line in lines]
     return lines
 
@@ -101,24 +101,24 @@ def panel(decision: Decision) -> str:
     receipt = decision.receipt
     if receipt is None:
         return ""
-    told = "".join(f"<li>{escaped(line)}</li>" for line in spoken(decision))
-    drawn = "".join(_drawn(curve, receipt.bins, decision) for curve in receipt.curves)
+    told = "".join(f"<li>{escape(line)}</li>" for line in tell_receipt(decision))
+    drawn = "".join(_draw_curve(curve, receipt.bins, decision) for curve in receipt.curves)
     return (
-        f'<section class="rg-receipt"><p class="rg-verdict">{escaped(conclusion(receipt))}</p>'
-        f'{_judged(receipt)}<div class="rg-evidence"><ul>{told}</ul>{drawn}</div>'
+        f'<section class="rg-receipt"><p class="rg-verdict">{escape(conclusion(receipt))}</p>'
+        f'{_tell_judgement(receipt)}<div class="rg-evidence"><ul>{told}</ul>{drawn}</div>'
         f"{_measures(receipt)}</section>"
     )
 
 
-def _judged(receipt: Receipt) -> str:
+def _tell_judgement(receipt: Receipt) -> str:
     signs = [_SIGNS.get(one.verdict, "") for one in receipt.judgements or (receipt,)]
     return "".join(
-        f'<p class="rg-judged"><b>{sign} {escaped(verdict)}</b> {escaped(meant)}</p>'
+        f'<p class="rg-judged"><b>{sign} {escape(verdict)}</b> {escape(meant)}</p>'
         for sign, (verdict, meant) in zip(signs, verdicts(receipt), strict=True)
     )
 
 
-def _told(curve: ErasureCurve, bins: tuple[float, ...], start: float) -> str:
+def _tell_curve(curve: ErasureCurve, bins: tuple[float, ...], start: float) -> str:
     """One level's story at the quoted bin."""
     if curve.piece_count == 1:
         return f"There is only one {curve.level}, so there is nothing to rank."
@@ -141,7 +141,7 @@ def _told(curve: ErasureCurve, bins: tuple[float, ...], start: float) -> str:
     )
 
 
-def _drawn(curve: ErasureCurve, bins: tuple[float, ...], decision: Decision) -> str:
+def _draw_curve(curve: ErasureCurve, bins: tuple[float, ...], decision: Decision) -> str:
     """The probability while pieces go, beside that of random rankings."""
     names = ["0", *(f"{100 * share:g} %" for share in bins)]
     across = Axis(0, len(bins), tuple(range(len(names))), text=lambda place: names[int(place)])
@@ -185,7 +185,7 @@ def _measures(receipt: Receipt) -> str:
     return (
         "<details><summary>All measures</summary><table><thead><tr><td></td><th>of</th>"
         f"<th>measured</th><th>random</th><th>better</th></tr></thead>{rows}</table>"
-        f"<p>{escaped(small)}</p></details>"
+        f"<p>{escape(small)}</p></details>"
     )
 
 
@@ -194,6 +194,6 @@ def _row(measure: ReceiptMeasure) -> str:
     random = "" if measure.random is None else f"{measure.random:.3f}"
     level = measure.level + "s" if measure.level else ""
     return (
-        f'<tr><th title="{escaped(said)}">{escaped(name)}</th><td>{escaped(level)}</td>'
-        f"<td>{measure.value:.3f}</td><td>{random}</td><td>{escaped(better)}</td></tr>"
+        f'<tr><th title="{escape(said)}">{escape(name)}</th><td>{escape(level)}</td>'
+        f"<td>{measure.value:.3f}</td><td>{random}</td><td>{escape(better)}</td></tr>"
     )

@@ -12,10 +12,19 @@ from ...records.weights import Weights
 from ..drawing.colours import Scale
 from ..drawing.terminal import Terminal, printable, printable_line
 from ..drawing.words import percent
-from ..drawing.wrapping import Styled, broken
+from ..drawing.wrapping import Styled, break_lines
 from .passages import Stretch, passages
-from .receipt import conclusion, spoken, verdicts
-from .words import groups, heavy_words, is_right, method_name, notes, opposing_words, question, told
+from .receipt import conclusion, tell_receipt, verdicts
+from .words import (
+    groups,
+    heavy_words,
+    is_right,
+    method_name,
+    notes,
+    opposing_words,
+    question,
+    tell_finding,
+)
 
 __all__ = ["Terminal", "render"]
 
@@ -53,7 +62,7 @@ def _head(explanation: Explanation, decisions: list[Decision], terminal: Termina
         names = ", ".join(map(printable_line, explanation.true_labels)) or "none"
         truth = f"   {sign}true label {names}"
     method = terminal.dim("by " + printable_line(method_name(explanation)))
-    said = _wrapped([Styled(told(decisions[0]), terminal.dim)], terminal.width)
+    said = _wrap([Styled(tell_finding(decisions[0]), terminal.dim)], terminal.width)
     asked = question(decisions[0])
     rival = f" {printable_line(asked)}" if asked else ""
     return [f"{answers}{rival}{truth}   {method}", *said]
@@ -82,7 +91,7 @@ def _text(explanation: Explanation, decision: Decision, terminal: Terminal) -> l
     width = max(10, terminal.width - room)
     found: list[str] = []
     for passage in passages(explanation, decision):
-        lines = _wrapped(map(ink.styled, passage.stretches), width)
+        lines = _wrap(map(ink.styled, passage.stretches), width)
         bar = gutter.bar(passage.sentence) if gutter else ""
         for line in lines or [""]:
             found.append((bar + line).rstrip(" "))
@@ -156,7 +165,7 @@ def _heaviest(explanation: Explanation, decision: Decision, terminal: Terminal) 
         parts = [f"{printable_line(word.text)} {scale.text(word.weight)}" for word in words]
         parts = [part.replace(" ", "\u00a0") for part in parts]  # a word stays beside its weight
         if parts:
-            found += _wrapped([Styled(f"{name}: {', '.join(parts)}", str)], terminal.width)
+            found += _wrap([Styled(f"{name}: {', '.join(parts)}", str)], terminal.width)
     return found
 
 
@@ -175,7 +184,7 @@ def _remarks(explanation: Explanation, decision: Decision, terminal: Terminal) -
     if explanation.unknown:
         sign = "marked °" if terminal.depth == "none" else "underlined"
         said.append(f"Words not in the vocabulary are {sign}.")
-    return _wrapped([Styled(" ".join(said), terminal.dim)], terminal.width)
+    return _wrap([Styled(" ".join(said), terminal.dim)], terminal.width)
 
 
 def _receipt(decision: Decision, terminal: Terminal) -> list[str]:
@@ -183,16 +192,16 @@ def _receipt(decision: Decision, terminal: Terminal) -> list[str]:
     if decision.receipt is None:
         return []
     judged = [f"{verdict}: {meant}" for verdict, meant in verdicts(decision.receipt)]
-    lines = _wrapped([Styled(conclusion(decision.receipt), terminal.bold)], terminal.width)
-    for said in (*judged, *spoken(decision)):
-        lines += _wrapped([Styled(said, str)], terminal.width)
+    lines = _wrap([Styled(conclusion(decision.receipt), terminal.bold)], terminal.width)
+    for said in (*judged, *tell_receipt(decision)):
+        lines += _wrap([Styled(said, str)], terminal.width)
     return ["", *lines]
 
 
-def _wrapped(stretches: Iterable[Styled[Style]], width: int) -> list[str]:
+def _wrap(stretches: Iterable[Styled[Style]], width: int) -> list[str]:
     return [
         "".join(part.style(part.text) if part.text.strip() else part.text for part in line)
-        for line in broken(stretches, width)
+        for line in break_lines(stretches, width)
     ]
 
 

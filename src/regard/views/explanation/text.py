@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ...records.explanation import Decision, Explanation
 from ...records.weights import Weights
 from ..drawing.colours import Scale
-from ..drawing.page import escaped
+from ..drawing.page import escape
 from ..drawing.words import two_digits
 from ..drawing.wrapping import is_right_to_left
 from .passages import Passage, Stretch, hop_count, passages, shadings
@@ -138,10 +138,10 @@ class _Writer:
         quiet = self._scale.length(value) < QUIET
         kinds = "rg-gutter" + " rg-quiet" * quiet + " rg-minus" * (value < 0)
         hops = "".join(
-            f' data-b{hop}="{escaped(scale.text(weights.values[place]))}"'
+            f' data-b{hop}="{escape(scale.text(weights.values[place]))}"'
             for hop, (scale, weights) in enumerate(self._hops, start=1)
         )
-        said = f'title="sentence {place + 1}"{hops}>{escaped(self._scale.text(value))}'
+        said = f'title="sentence {place + 1}"{hops}>{escape(self._scale.text(value))}'
         return f'<span class="{kinds}" {said}</span>'
 
     def _is_quiet(self, passage: Passage) -> bool:
@@ -154,8 +154,8 @@ class _Writer:
         weight = sum(self._sentences.values[one.sentence or 0] for one in folded)
         start = " ".join("".join(part.text for part in folded[0].stretches).split())
         return (
-            f"<summary>{len(folded):,} quiet sentences, {escaped(two_digits(weight))} of the "
-            f"weight <span><bdi>{escaped(start[:80])}…</bdi></span></summary>"
+            f"<summary>{len(folded):,} quiet sentences, {escape(two_digits(weight))} of the "
+            f"weight <span><bdi>{escape(start[:80])}…</bdi></span></summary>"
         )
 
 
@@ -190,7 +190,7 @@ class _WordInk:
         self._focusable = frozenset(order[:_FOCUSABLE])
 
     def draw(self, stretch: Stretch) -> str:
-        text = escaped(stretch.text)
+        text = escape(stretch.text)
         if stretch.kind in ("tag", "unread"):
             return f'<span class="rg-{stretch.kind}">{text}</span>'
         if stretch.kind == "word" and stretch.word is not None:
@@ -207,7 +207,7 @@ class _WordInk:
         kinds += ["rg-unknown"] * unknown
         focus = " tabindex=0" if place in self._focusable else ""
         told = [
-            f"{escaped(scale.text(values[place]))} {said}"
+            f"{escape(scale.text(values[place]))} {said}"
             for _, scale, values, said in self._columns
             if said
         ]
@@ -246,7 +246,7 @@ def _links(places: Sequence[int], name: str, sentences: Weights) -> str:
     scale = Scale.of_sentences(sentences)
     return " ".join(
         f'<a{" class=rg-minus" * (sentences.amounts[place] < 0)} href="#{name}-{place + 1}">'
-        f"{place + 1:,}<small>{escaped(scale.text(sentences.amounts[place]))}</small></a>"
+        f"{place + 1:,}<small>{escape(scale.text(sentences.amounts[place]))}</small></a>"
         for place in places
     )
 
@@ -279,5 +279,5 @@ def _cell(cell: _Cell, name: str, scale: Scale) -> str:
         f'<a href="#{name}-{cell.place + 1}" tabindex="-1"><rect class="rg-back" x="{left:.1f}" '
         f'width="{width:.1f}" height="{_HEIGHT}"/><rect{minus} x="{left:.1f}" '
         f'y="{_HEIGHT - height:.1f}" width="{width:.1f}" height="{height:.1f}"/>'
-        f"<title>sentence {cell.place + 1:,}, {escaped(scale.text(cell.value))}</title></a>"
+        f"<title>sentence {cell.place + 1:,}, {escape(scale.text(cell.value))}</title></a>"
     )

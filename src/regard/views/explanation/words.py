@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...records.explanation import Decision, Explanation
-from ...records.weights import Weights, pieces_holding_half, summed_by
+from ...records.weights import Weights, pieces_holding_half, sum_by
 from ..drawing.words import method_in_words, percent, two_digits
 
 __all__ = [
@@ -19,8 +19,8 @@ __all__ = [
     "notes",
     "opposing_words",
     "question",
-    "spread",
-    "told",
+    "tell_finding",
+    "tell_spread",
 ]
 
 
@@ -71,7 +71,7 @@ def _once(
     return list(found.values())
 
 
-def spread(decision: Decision) -> str:
+def tell_spread(decision: Decision) -> str:
     """Say how concentrated the weight is: even attention should not pass for a reason."""
     parts: list[str] = []
     for name, weights in (
@@ -85,11 +85,11 @@ def spread(decision: Decision) -> str:
     return f"Half of the weight lies on {' and '.join(parts)}." if parts else ""
 
 
-def told(decision: Decision) -> str:
+def tell_finding(decision: Decision) -> str:
     """Say in a line what was found: what would change the decision, or where the weight lies."""
     change = decision.change
     if change is None:
-        return spread(decision)
+        return tell_spread(decision)
     count = len(change.removed)
     moved = f"{percent(decision.probability)} to {percent(change.probability)}"
     pieces = "the sentence" if count == 1 else f"the {count:,} sentences"
@@ -139,7 +139,7 @@ def _adds_up(words: Weights, sentences: Weights) -> bool:
     """Whether each sentence has the sum over its words, as in a model without sentences."""
     if words.by != "document":
         return False
-    sums = summed_by(words, [(start, end) for start, end in sentences.pieces]).amounts
+    sums = sum_by(words, [(start, end) for start, end in sentences.pieces]).amounts
     return all(
         math.isclose(one, other, rel_tol=1e-6, abs_tol=1e-9)
         for one, other in zip(sums, sentences.amounts, strict=True)
