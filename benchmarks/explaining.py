@@ -77,7 +77,7 @@ def measured(
     seconds, walls = [], []
     for _ in range(rounds):
         began, wall = time.process_time(), time.perf_counter()
-        found = classifier.explain(text, method=method, receipt=True)
+        found = classifier.explain(text, method=method)
         seconds.append(time.process_time() - began)
         walls.append(time.perf_counter() - wall)
     words = found.decisions[0].level("word")

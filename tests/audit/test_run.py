@@ -82,8 +82,7 @@ def test_auprc_is_the_mean_average_precision_over_documents(whole, fitted):
 
 def test_comprehensiveness_is_the_mean_of_the_receipts(whole, fitted):
     receipts = [
-        fitted.explain(document.text, method="attention", receipt=True).receipt
-        for document in documents(16)
+        fitted.explain(document.text, method="attention").receipt for document in documents(16)
     ]
     for name in ("comprehensiveness", "sufficiency"):
         expected = np.mean([receipt.measure(name, "word").value for receipt in receipts])

@@ -62,6 +62,15 @@ def test_texts_come_through_a_pipe(shell, project):
     assert ran.code == 0 and ran.out.count("Heaviest words") == 20
 
 
+def test_files_have_receipts_unless_they_are_not_wanted(shell, project, tmp_path):
+    out = tmp_path / "found.jsonl"
+    for options, known in (((), True), (("--no-receipt",), False)):
+        assert shell("explain", project.model, project.new, "--out", out, *options).code == 0
+        lines = out.read_text(encoding="utf-8").splitlines()
+        found = [Explanation.from_json(line) for line in lines]
+        assert {one.receipt is not None for one in found} == {known}
+
+
 def test_errors_are_one_line(shell, project, tmp_path):
     explain = ["explain", project.model]
     assert "did you mean" in shell(*explain, project.folder / "new.json").error

@@ -90,12 +90,12 @@ def test_known_links_give_an_alignment_error_rate(shell, model, tmp_path):
     assert "did you mean" in missing
 
 
-def test_a_text_has_a_receipt_and_files_have_one_where_asked(shell, model, tmp_path):
+def test_texts_and_files_have_receipts_unless_they_are_not_wanted(shell, model, tmp_path):
     assert "too short to tell" in shell("explain", model, "--text", TEXT, "--whole-words").out
     assert "too short" not in shell("explain", model, "--text", TEXT, "--no-receipt").out
     out = tmp_path / "looked.jsonl"
     (tmp_path / "new.txt").write_text("a b c d\n")
-    for options, known in (((), False), (("--receipt",), True)):
+    for options, known in (((), True), (("--no-receipt",), False)):
         assert shell("explain", model, tmp_path / "new.txt", "--out", out, *options).code == 0
         assert (Alignment.from_json(out.read_text()).receipt is not None) is known
 

@@ -128,10 +128,13 @@ def test_what_weighed_most_can_be_added(shell, project):
     classifier = DocumentClassifier.load(project.model)
     for line, text in zip(ran.out.splitlines(), TEXTS, strict=True):
         row = json.loads(line)
-        heaviest = classifier.explain(text).sentences(1)[0]
-        assert row["heaviest_sentences"][0]["text"] == heaviest.text
+        found = classifier.explain(text)
+        assert row["heaviest_sentences"][0]["text"] == found.sentences(1)[0].text
+        assert row["verdict"] == found.receipt.verdict
         for piece in row["heaviest_sentences"] + row["heaviest_words"]:
             assert text[piece["start"] : piece["end"]] == piece["text"]
+    ran = shell("predict", project.model, project.new, "--explain", "--no-receipt")
+    assert "heaviest_words" in ran.out and "verdict" not in ran.out
 
 
 def test_bad_rows_are_told_of(shell, project, tmp_path):

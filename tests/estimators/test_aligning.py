@@ -73,7 +73,7 @@ def test_company_and_order_change_nothing(fitted):
 def test_a_parrot_needs_what_it_looked_at(fitted):
     """The receipt of an alignment: without the letter that was copied the copy is not written."""
     new, wanted = parrots(40, seed=3)
-    found = fitted.align(new, wanted, receipt=True)
+    found = fitted.align(new, wanted)
     receipts = [one.receipt for one in found]
     assert sum(one.verdict in ("faithful", "too short to tell") for one in receipts) >= 36
     assert sum(one.verdict == "faithful" for one in receipts) >= 20
@@ -86,7 +86,7 @@ def test_a_parrot_needs_what_it_looked_at(fitted):
 
 def test_what_is_left_is_what_the_network_says_without_the_pieces(fitted):
     source, target = "a b c d e f", "A B C D E F"
-    (found,) = fitted.align([source], [target], receipt=True)
+    (found,) = fitted.align([source], [target])
     receipt = found.receipt
     assert receipt.taken == 1 and receipt.judgement.sets == 6
     for row in range(6):
@@ -119,10 +119,10 @@ def likely(fitted, source, target, gone=None):
 
 def test_where_nothing_can_be_taken_away_nothing_is_claimed(fitted):
     sources, targets = ["a", "", "a b", "a b c d"], ["A", "B", "", "A"]
-    verdicts = [one.receipt.verdict for one in fitted.align(sources, targets, receipt=True)]
+    verdicts = [one.receipt.verdict for one in fitted.align(sources, targets)]
     assert verdicts == ["too short to tell", "not measured", "not measured", "too short to tell"]
-    (written,) = fitted.explain(["a b c d e"], receipt=True)
-    assert written.receipt.written and fitted.explain("a b").receipt is None
+    (written,) = fitted.explain(["a b c d e"])
+    assert written.receipt.written and fitted.explain("a b", receipt=False).receipt is None
 
 
 def test_a_network_with_fresh_weights_is_not_faithful():
@@ -130,7 +130,7 @@ def test_a_network_with_fresh_weights_is_not_faithful():
     fresh = new_translator(training__epochs=1, training__learning_rate=1e-9)
     with pytest.warns(UserWarning, match="no translation yet"):
         fresh.fit(LINES, CAPITALS)
-    found = fresh.align(new, wanted, receipt=True)
+    found = fresh.align(new, wanted)
     assert sum(one.receipt.verdict == "faithful" for one in found) <= 1
 
 

@@ -1,11 +1,12 @@
 """The method called "default" is the one that measured best on documents held out."""
 
 import json
+from html import escape
 
 import numpy as np
 import pytest
 
-from regard import DocumentClassifier, FlatConfig
+from regard import DocumentClassifier, Explanation, FlatConfig
 from regard.data.batch import collate
 from regard.data.readers import read_texts
 from regard.errors import ConfigError, DataError
@@ -22,16 +23,33 @@ from regard.estimators.default_method import (
 from regard.estimators.fitting import FitOptions, Holdout
 from regard.estimators.training_documents import prepare
 from regard.explain.comprehensiveness import comprehensiveness
-from regard.explain.methods import METHODS, methods_for
+from regard.explain.methods import DEFAULT_METHOD, METHODS, methods_for
 from regard.text.tokenize import TextConfig, tokenize
+from regard.views.explanation.receipt import conclusion
 from support.reviews import reviews, tiny
 
 TEXTS, LABELS = reviews(20, seed=6)
 
 
-def test_attention_until_one_was_measured(fitted):
-    assert fitted.facts_.get("explain_method") is None
-    assert fitted.explain(TEXTS[0]).method == "attention"
+def test_a_fit_measures_which_method_explains_best(fitted):
+    """Issue 12.1: from Python as from the shell."""
+    assert fitted.explain(TEXTS[0]).method == fitted.facts_["explain_method"]
+    fitted.facts_ = {**fitted.facts_, "explain_method": None}  # as an older version saved it
+    assert fitted.explain(TEXTS[0]).method == DEFAULT_METHOD
+
+
+def test_every_explanation_says_how_faithful_it_is(fitted, tmp_path):
+    """Issue 12.1: on the terminal, in a notebook, as a page, as JSON, and in Python."""
+    found = fitted.explain(TEXTS[0])
+    assert found.receipt is not None
+    said = conclusion(found.receipt)
+    assert said in " ".join(found.to_text().split())
+    assert all(escape(said) in page for page in (found.to_html(), found._repr_html_()))
+    assert Explanation.from_json(found.to_json()).receipt == found.receipt
+    without = fitted.explain(TEXTS, receipt=False)
+    assert all(one.receipt is None for one in without)
+    for page in (without[0].to_html(), " ".join(without[0].to_text().split())):
+        assert "was not measured" in page
 
 
 def test_the_best_method_has_the_highest_comprehensiveness(fitted):
@@ -52,10 +70,14 @@ def test_of_methods_that_are_as_good_the_quickest_is_chosen():
     assert _quickest_of_the_best({**losses, "gradient_input": [0.4, 0.5, 0.6]}) == (
         "integrated_gradients"
     )
+    # What is quicker than the receipt anyway is chosen by how good it is, not by how quick.
+    assert _quickest_of_the_best({**losses, "attention": [0.48, 0.58, 0.68]}) == "gradient_input"
 
 
 def test_what_was_chosen_is_saved_and_used(tmp_path):
-    classifier = tiny().fit(*reviews(40)).choose_method(TEXTS)
+    classifier = tiny().fit(*reviews(40))
+    classifier.facts_ = {**classifier.facts_, "explain_method": None}
+    classifier.choose_method(TEXTS)
     chosen = classifier.facts_["explain_method"]
     classifier.save(tmp_path / "model")
     saved = json.loads((tmp_path / "model" / "config.json").read_text())
@@ -65,14 +87,18 @@ def test_what_was_chosen_is_saved_and_used(tmp_path):
     assert again.explain(TEXTS[0], method="attention").method == "attention"
 
 
-def test_a_fit_can_choose_by_what_it_holds_out():
-    texts, labels = reviews(60)
-    options = FitOptions(choose_method=True)
-    classifier = tiny().fit_documents(read_texts(texts, labels), options=options)
+@pytest.mark.parametrize("share", [0.1, 0.0])
+def test_a_fit_chooses_by_what_it_holds_out_else_by_what_it_has(share):
+    classifier = tiny(validation=share).fit(*reviews(60))
     assert classifier.facts_["explain_method"] in methods_for(classifier.model_)
-    everything = tiny(validation=0.0).fit_documents(read_texts(texts, labels), options=options)
-    assert everything.facts_["explain_method"] is None
-    assert everything.explain(texts[0]).method == "attention"
+    options = FitOptions(choose_method=False)
+    unasked = tiny().fit_documents(read_texts(*reviews(60)), options=options)
+    assert "explain_method" not in unasked.facts_
+
+
+def test_a_network_without_attention_is_explained_by_what_it_has():
+    classifier = tiny(network__pooling="mean").fit(*reviews(40))
+    assert classifier.explain(TEXTS[0]).method == classifier.facts_["explain_method"]
 
 
 def test_where_sentences_cannot_be_kept_the_usual_method_stays_quick():
@@ -99,11 +125,10 @@ def test_a_spelled_batch_has_the_words_of_its_ids(fitted):
 def test_any_label_can_be_asked_about_and_measured(fitted):
     answer = fitted.explain(TEXTS[0])
     other = "bad" if answer.label == "good" else "good"
-    found = fitted.explain(TEXTS[0], method="erasure", label=other, receipt=True)
+    found = fitted.explain(TEXTS[0], method="erasure", label=other)
     assert found.label == other
     assert found.probability == pytest.approx(1 - answer.probability)
     assert [one.level for one in found.receipt.judgements] == ["word", "sentence"]
-    assert answer.receipt is None
     contrast = fitted.explain(TEXTS[0], method="contrast", label="bad", against="good")
     assert contrast.decisions[0].against == "good"
     with pytest.raises(ConfigError, match="no label 'goood'; did you mean 'good'"):

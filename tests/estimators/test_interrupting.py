@@ -6,6 +6,7 @@ from regard import DocumentClassifier, Translator
 from regard.data.pairs import pair_texts
 from regard.data.readers import read_texts
 from regard.estimators.fitting import FitOptions
+from regard.explain.methods import DEFAULT_METHOD
 from regard.models.seq2seq import PRESETS
 from regard.training.config import TrainingConfig
 from regard.training.observers import Observer
@@ -31,7 +32,6 @@ def fit(at, folder=None):
     counter = Counter()
     classifier = tiny(training__epochs=2)
     options = FitOptions(
-        choose_method=True,
         observers=(counter,),
         on_fitted=None if folder is None else lambda: classifier.save(folder),
     )
@@ -68,7 +68,7 @@ def test_each_stage_can_be_ended(name, interrupted):
     assert presses.pressed
     assert classifier.history_.interrupted == interrupted
     assert "explain_method" not in classifier.facts_
-    assert classifier.explain(TEXTS[0]).method == "attention"
+    assert classifier.explain(TEXTS[0]).method == DEFAULT_METHOD
     if name == "_fit_temperature":
         assert classifier.temperature_ == 1.0
 

@@ -138,8 +138,8 @@ def test_a_translator_is_not_written_to_while_it_answers(translator, writes):
     asked = [
         lambda: translator.predict(lines),
         lambda: translator.candidates(lines, 2, generation=GenerationConfig(beam=3)),
-        lambda: translator.explain(lines, receipt=True),
+        lambda: translator.explain(lines),
         lambda: translator.explain_candidates(lines, 2),
-        lambda: translator.align(lines, lines, receipt=True),
+        lambda: translator.align(lines, lines),
     ]
     assert [writes(translator, ask) for ask in asked] == [[]] * len(asked)

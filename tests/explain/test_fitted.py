@@ -17,7 +17,7 @@ TEXTS, LABELS = reviews(20, seed=6)
 
 def test_the_weights_are_those_the_model_used(fitted):
     """D16: attention is returned, not recomputed by other means."""
-    for text, found in zip(TEXTS, fitted.explain(TEXTS), strict=True):
+    for text, found in zip(TEXTS, fitted.explain(TEXTS, method="attention"), strict=True):
         with torch.no_grad():
             output = fitted.model_(collate([tokenize(text)], fitted.vocab_))
         used = {layer.name: layer.weights.values.numpy() for layer in output.attention}
@@ -30,7 +30,7 @@ def test_the_weights_are_those_the_model_used(fitted):
 
 def test_weights_sum_to_one_and_point_at_the_text(fitted):
     """000-05: per sentence over its words, per document over its sentences."""
-    for text, found in zip(TEXTS, fitted.explain(TEXTS), strict=True):
+    for text, found in zip(TEXTS, fitted.explain(TEXTS, method="attention"), strict=True):
         decision = found.decisions[0]
         words, sentences = decision.level("word"), decision.level("sentence")
         assert sum(sentences.values) == pytest.approx(1, abs=1e-6)
@@ -69,6 +69,6 @@ def test_every_method_explains_every_text(fitted, method, text):
 )
 def test_every_kind_of_network_can_be_explained(network):
     classifier = tiny(network=network, training__epochs=1).fit(TEXTS, LABELS)
-    found = classifier.explain(TEXTS[0])
+    found = classifier.explain(TEXTS[0], method="attention")
     assert sum(piece.weight for piece in found.sentences(99)) == pytest.approx(1)
-    assert "<html" in found.to_html()
+    assert "<html" in classifier.explain(TEXTS[0]).to_html()

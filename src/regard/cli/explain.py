@@ -34,8 +34,8 @@ Against = Annotated[
     str | None, typer.Option(help="The label to contrast it with, for --method contrast.")
 ]
 Receipt = Annotated[
-    bool | None,
-    typer.Option(help="Measure how faithful the explanation is; usual for --text."),
+    bool,
+    typer.Option(help="Measure how faithful each explanation is, or be quicker without."),
 ]
 Candidates = Annotated[
     int, typer.Option(min=1, help="How many translations of each text, by a translator.")
@@ -56,7 +56,7 @@ def explain(
     method: Method = "default",
     label: Label = None,
     against: Against = None,
-    receipt: Receipt = None,
+    receipt: Receipt = True,
     n_best: Candidates = 1,
     whole_words: WholeWords = False,
     text_column: UsualTextColumn = None,

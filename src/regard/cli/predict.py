@@ -32,6 +32,10 @@ def predict(
     explain: Annotated[
         bool, typer.Option("--explain", help="Add the sentences and words that weighed most.")
     ] = False,
+    receipt: Annotated[
+        bool,
+        typer.Option(help="With --explain, say how faithful that is, or be quicker without."),
+    ] = True,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with an output that a killed run has left.")
     ] = False,
@@ -71,6 +75,7 @@ def predict(
             text_column=text_column,
             abstain_below=abstain_below,
             explain=explain,
+            receipt=receipt,
             resume=resume,
             protect_formulas=protect_formulas,
             encoding=encoding,

@@ -236,7 +236,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         method: str = "default",
         label: ClassName | None = None,
         against: ClassName | None = None,
-        receipt: bool = False,
+        receipt: bool = True,
     ) -> Explanation: ...
 
     @overload
@@ -247,7 +247,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         method: str = "default",
         label: ClassName | None = None,
         against: ClassName | None = None,
-        receipt: bool = False,
+        receipt: bool = True,
     ) -> list[Explanation]: ...
 
     def explain(
@@ -257,12 +257,13 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         method: str = "default",
         label: ClassName | None = None,
         against: ClassName | None = None,
-        receipt: bool = False,
+        receipt: bool = True,
     ) -> Explanation | list[Explanation]:
         """Return what decided: for one text its explanation, for several a list of them.
 
         ``label`` asks about another label than the answer, ``against`` names the rival of a
-        contrast, and ``receipt`` measures how faithful each explanation is.
+        contrast. Each explanation says how faithful it was measured to be; ``receipt=False`` leaves
+        that out, which is several times as quick.
         """
         question = Question(method, label, against, receipt)
         if isinstance(texts, str):

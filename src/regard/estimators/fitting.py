@@ -57,7 +57,7 @@ class FitOptions:
     vectors: Path | None = None  # pretrained word vectors
     work: Path | None = None  # where corpus and checkpoints lie; a temporary folder when None
     resume: bool = False
-    choose_method: bool = False  # whether to measure which explanations suit the fitted model
+    choose_method: bool = True  # whether to measure which explanations suit the fitted model
     baseline: bool = False  # whether one is fitted afterwards, which takes time too
     observers: tuple[Observer, ...] = ()
     team: Team = field(default_factory=Alone)

@@ -199,7 +199,7 @@ class Translator(TextEstimator):
 
     @overload
     def explain(  # type: ignore[overload-overlap]
-        self, sources: str, *, receipt: bool = False, generation: GenerationConfig | None = None
+        self, sources: str, *, receipt: bool = True, generation: GenerationConfig | None = None
     ) -> Alignment: ...
 
     @overload
@@ -207,7 +207,7 @@ class Translator(TextEstimator):
         self,
         sources: Iterable[str],
         *,
-        receipt: bool = False,
+        receipt: bool = True,
         generation: GenerationConfig | None = None,
     ) -> list[Alignment]: ...
 
@@ -215,12 +215,12 @@ class Translator(TextEstimator):
         self,
         sources: str | Iterable[str],
         *,
-        receipt: bool = False,
+        receipt: bool = True,
         generation: GenerationConfig | None = None,
     ) -> Alignment | list[Alignment]:
         """Return what is written, and where each piece looked: one for a text, or a list.
 
-        With ``receipt`` each says whether what was looked at matters.
+        Each says whether what was looked at matters; ``receipt=False`` leaves that out.
         """
         self._require_fitted()
         self._require_attention()
@@ -249,11 +249,11 @@ class Translator(TextEstimator):
         ]
 
     def align(
-        self, sources: Iterable[str], targets: Iterable[str], *, receipt: bool = False
+        self, sources: Iterable[str], targets: Iterable[str], *, receipt: bool = True
     ) -> list[Alignment]:
         """Return where each piece of given targets looks, the network told all before it.
 
-        With ``receipt`` each says whether what was looked at matters.
+        Each says whether what was looked at matters; ``receipt=False`` leaves that out.
         """
         self._require_fitted()
         self._require_attention()
@@ -271,7 +271,7 @@ class Translator(TextEstimator):
 
     def audit(self, sources: Iterable[str], *, seed: int = 0) -> Audit:
         """Measure over many texts whether what was written rests on what was looked at."""
-        found = self.explain(sources, receipt=True)
+        found = self.explain(sources)
         ranking = MethodAudit("attention", audit_alignments(found, seed))
         name = self.settings_.network.name
         return Audit(len(found), ranking.method, (ranking,), model=name, seed=seed)

@@ -37,7 +37,7 @@ class Question:
     method: str = "default"
     label: ClassName | None = None  # None: whatever the answer is
     against: ClassName | None = None  # for a contrast; None: the likeliest other label
-    receipt: bool = False  # whether to measure how faithful the explanation is
+    receipt: bool = True  # whether to measure how faithful the explanation is
 
 
 @dataclass(frozen=True, slots=True, eq=False)

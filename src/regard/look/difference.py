@@ -50,7 +50,7 @@ def compare(
     """Return the documents whose label, or whose reasons, are not the same with both models."""
     one, two = old.fitted_, new.fitted_
     method = one.default_method if settings.method == "default" else settings.method
-    question = Question(method)
+    question = Question(method, receipt=False)
     tally = _Tally(settings)
     for chunk in chunks(documents, CHUNK):
         texts = [document.text for document in chunk]

@@ -161,7 +161,7 @@ class _Tally:
 
 def _measure_dispute(fitted: Fitted, dispute: _Dispute) -> Suspect:
     """Ask for the reasons of one answer and how well they hold."""
-    question = Question(label=dispute.answer, receipt=True)
+    question = Question(label=dispute.answer)
     explanation = fitted.explain([dispute.document.text], question)[0]
     receipt = explanation.receipt
     labels = single_labels(dispute.document.label)

@@ -103,7 +103,6 @@ class ClassificationJob(TrainingJob):
             split="group" if columns.group else "time" if columns.time else "random",
             test=self.test,
             vectors=self.asked.vectors,
-            choose_method=True,
             baseline=self.baseline,
             # What comes after the training may take long, and may be ended in many ways.
             on_fitted=partial(self.estimator.save, self.asked.out) if first else None,
@@ -229,13 +228,15 @@ def _explain(asked: TextsToShow) -> None:
 
     classifier = DocumentClassifier.load(asked.model, device=asked.device)
     texts = asked.texts.read(classifier.facts_, quiet=asked.quiet)
-    # One text is measured at once; a file of them takes its time, and is asked to.
-    receipt = asked.texts.text is not None if asked.receipt is None else asked.receipt
     found = [
         explanation
         for some in chunks(counted(texts, "explained", quiet=asked.quiet), TOGETHER)
         for explanation in classifier.explain(
-            some, method=asked.method, label=asked.label, against=asked.against, receipt=receipt
+            some,
+            method=asked.method,
+            label=asked.label,
+            against=asked.against,
+            receipt=asked.receipt,
         )
     ]
     Drawn(found, _page, _lines, one="explanation", fewer="--limit 1").give(
@@ -271,7 +272,13 @@ def _predict(asked: DocumentsToLabel) -> None:
         tell=remarks.add,
     )
     reader = open_documents(asked.data, columns, asked.on_bad_row, tell=remarks.add)
-    job = _Answering(classifier, asked.abstain_below, asked.explain, asked.data == STANDARD_INPUT)
+    job = _Answering(
+        classifier,
+        abstain_below=asked.abstain_below,
+        explain=asked.explain,
+        receipt=asked.receipt,
+        waits=asked.data == STANDARD_INPUT,
+    )
     if asked.out == STANDARD_INPUT:
         count = write_rows(counted(job.rows(reader), "predicted", quiet=asked.quiet), asked.out)
     else:
@@ -313,6 +320,7 @@ def _same_job(asked: DocumentsToLabel, columns: Columns) -> dict[str, str]:
         "columns.encoding": columns.encoding,
         "abstain_below": asked.abstain_below,
         "explain": asked.explain,
+        "receipt": asked.receipt,
         "protect_formulas": asked.protect_formulas,
     }
     weights, config = asked.model / "weights.safetensors", asked.model / "config.json"
@@ -329,6 +337,7 @@ class _Answering:
     classifier: DocumentClassifier
     abstain_below: float
     explain: bool
+    receipt: bool  # whether to measure how faithful the explanations are
     waits: bool  # whether the next document may be long in coming
 
     def rows(self, documents: Reader, skip: int = 0) -> Iterator[Cells]:
@@ -355,7 +364,7 @@ class _Answering:
         likely = classifier.predict_proba(texts)
         labels = classifier.labels_from(likely).tolist()
         sureness = confidences(likely, multilabel=classifier.labels_.multilabel).tolist()
-        found = classifier.explain(texts) if self.explain else []
+        found = classifier.explain(texts, receipt=self.receipt) if self.explain else []
         for place, row in enumerate(likely.tolist()):
             answer: dict[str, Cell] = {
                 "predicted": labels[place] if sureness[place] >= self.abstain_below else None,
@@ -365,6 +374,8 @@ class _Answering:
             if self.explain:
                 answer["heaviest_sentences"] = [_plain(piece) for piece in found[place].sentences()]
                 answer["heaviest_words"] = [_plain(piece) for piece in found[place].words()]
+                if measured := found[place].receipt:
+                    answer["verdict"] = measured.verdict
             yield answer
 
 

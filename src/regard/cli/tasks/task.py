@@ -80,7 +80,7 @@ class TextsToShow:
     method: str
     label: str | None
     against: str | None
-    receipt: bool | None
+    receipt: bool
     n_best: int
     whole_words: bool
     device: str
@@ -114,6 +114,7 @@ class DocumentsToLabel:
     text_column: str | None
     abstain_below: float
     explain: bool
+    receipt: bool
     resume: bool
     protect_formulas: bool
     encoding: str | None

@@ -176,7 +176,7 @@ def _explain(asked: TextsToShow) -> None:
     found = translator.explain_candidates(texts, asked.n_best, generation=generation)
     if asked.whole_words:
         found = [[one.by_words() for one in candidates] for candidates in found]
-    if asked.texts.text is not None if asked.receipt is None else asked.receipt:
+    if asked.receipt:
         measured = counted(found, "measured", quiet=asked.quiet)
         found = [translator.with_receipts(candidates) for candidates in measured]
     every = [one for candidates in found for one in candidates]

@@ -13,6 +13,7 @@ from ..drawing.pictures import Type, image_bytes, new_figure, require_format
 from ..drawing.words import percent
 from ..drawing.wrapping import Styled, break_lines, is_right_to_left
 from .passages import Stretch, passages, unit_of
+from .receipt import conclusion
 from .words import tell_finding
 
 if TYPE_CHECKING:
@@ -168,7 +169,8 @@ class Picture:
         place = _MARGIN + self._style.width(label, bold=True) + 8
         self._write(said, place, self._theme.muted)
         self._top += _LINE
-        self._write(tell_finding(decision), _MARGIN, self._theme.muted)
+        said = conclusion(decision.receipt) if decision.receipt else tell_finding(decision)
+        self._write(said, _MARGIN, self._theme.muted)
         self._top += _HEAD - _LINE
 
     def _legend(self, explanation: Explanation, decision: Decision) -> None:

@@ -119,6 +119,8 @@ def notes(explanation: Explanation, decision: Decision) -> list[str]:
         found.append("This model does not weigh sentences.")
     elif words is not None and sentences is not None and _adds_up(words, sentences):
         found.append("The weight of a sentence is the sum over its words.")
+    if decision.receipt is None and decision.change is None:
+        found.append("Whether the answer rests on what is marked was not measured.")
     hops = max((len(weights.hops) for weights in decision.weights), default=0)
     if hops:
         found.append(f"Each weight is the mean of {hops} hops or directions.")
