@@ -84,7 +84,7 @@ METHODS: dict[str, Method] = {
 }
 
 DEFAULT_METHOD = "gradient_input"
-"""What stands for "default" in a model that was saved, or stopped, before its methods were measured.
+"""What stands for "default" in a model that was saved or stopped before a method was measured.
 
 Quick, there for every network, and next to the best wherever all were measured.
 """
