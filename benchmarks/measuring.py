@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import os
 import platform
 import statistics
+import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -30,6 +32,18 @@ def machine() -> dict[str, object]:
         "torch": torch.__version__,
         "threads": torch.get_num_threads(),
         "gemm_gflops": round(gemm_peak(), 0),
+    }
+
+
+def provenance(seeds: Sequence[int] = (0,)) -> dict[str, object]:
+    """What every file of results says of itself: commit, machine, seeds and date."""
+    asked = ["git", "-C", str(RESULTS.parent), "rev-parse", "--short", "HEAD"]
+    told = subprocess.run(asked, capture_output=True, text=True)
+    return {
+        "commit": told.stdout.strip(),
+        "date": datetime.date.today().isoformat(),
+        "seeds": list(seeds),
+        "machine": machine(),
     }
 
 

@@ -2,39 +2,40 @@
 
     python benchmarks/verdict.py [--documents 1000] [--training 4000] [--planted 1500]
 
-Trains a small HAN on part of IMDB's training reviews and judges explanations of held-out reviews,
-cut at sentence ends into bands of length. What should not be called faithful: scores of the methods
-dealt out at random, the methods asked of a copy of the network with fresh weights, and answers of
-that copy itself, which hang on next to nothing. What should be: the methods' explanations of
-planted documents, in which one sentence among others says the label, if the model got it right.
-Needs ../shared/data/imdb/train.parquet.
+Trains a small HAN on part of IMDB's training reviews and judges explanations of its test reviews,
+on which no threshold was fitted, cut at sentence ends into bands of length. What should not be
+called faithful: scores of the methods dealt out at random, the methods asked of a copy of the
+network with fresh weights, and answers of that copy itself, which hang on next to nothing. What
+should be: the methods' explanations of planted documents, in which one sentence among others says
+the label, if the model got it right.
+Needs ../shared/data/imdb.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import random
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import pyarrow.parquet
 import torch
-from measuring import IMDB, machine, save
+from measuring import IMDB, provenance, save
 from planted import LABELS, cue_sentence, real_sentences
 
 from regard import DocumentClassifier, HANConfig, TrainingConfig
 from regard.explain.answers import Answers, likeliest
 from regard.explain.methods import METHODS
-from regard.explain.receipts import Inquiry, inquiries
+from regard.explain.receipts import inquiries, measure
 from regard.explain.verdicts import AGREEMENT, ERROR_RATE, LEAST_LEAD
 from regard.models.base import Model
 from regard.records.explanation import Explanation
 from regard.records.weights import Weights
 from regard.text.tokenize import TextConfig, tokenize_many
 
-DATA = IMDB / "train.parquet"
 NETWORK = HANConfig()
 TRAINING = TrainingConfig(epochs=3)
 BANDS = ((3, 8), (9, 20), (21, 60), (61, 300), (301, 3000))
@@ -43,6 +44,7 @@ BODIES = {(21, 60): (1, 2), (61, 300): (4, 12), (301, 3000): (20, 60)}
 METHOD_NAMES = ("attention", "attention_gradient", "gradient_input", "erasure")
 FRESH_SEEDS = (1, 2, 3)
 OPEN = "open"
+TOGETHER = 50  # documents that are judged at once
 
 Count = Counter[str]
 
@@ -54,13 +56,13 @@ def main() -> None:
     parser.add_argument("--planted", type=int, default=3000, help="planted documents to train on")
     parser.add_argument("--name", default="verdict", help="of the file of results")
     options = parser.parse_args()
-    if not DATA.exists():
-        sys.exit(f"{DATA} is not here; this benchmark needs the IMDB reviews")
+    if not IMDB.exists():
+        sys.exit(f"{IMDB} is not here; this benchmark needs the IMDB reviews")
     torch.set_num_threads(1)
     rules = {"error_rate": ERROR_RATE, "agreement": AGREEMENT, "least_lead": LEAST_LEAD}
     settings = {"documents": options.documents, "training": options.training, "seed": 0}
     found = {
-        "machine": machine(),
+        **provenance(),
         **settings,
         **rules,
         "reviews": on_reviews(options.training, options.documents),
@@ -70,39 +72,40 @@ def main() -> None:
 
 
 def on_reviews(training: int, count: int) -> dict[str, object]:
-    """Judge true, random and foreign explanations of held-out reviews, band by band."""
-    table = pyarrow.parquet.read_table(DATA, columns=["text", "label"]).to_pylist()
-    random.Random(0).shuffle(table)
-    held_out, taught = table[: len(table) // 2], table[len(table) // 2 :][:training]
+    """Judge true, random and foreign explanations of test reviews, band by band."""
+    table = pyarrow.parquet.read_table(IMDB / "train.parquet", columns=["text", "label"])
+    taught = table.to_pylist()
+    random.Random(0).shuffle(taught)
     classifier = DocumentClassifier(NETWORK, training=TRAINING, device="cpu", progress=False)
+    taught = taught[:training]
     classifier.fit([row["text"] for row in taught], [row["label"] for row in taught])
-    fresh = {seed: fresh_copy(classifier.model_, seed) for seed in FRESH_SEEDS}
+    fresh = [fresh_copy(classifier.model_, seed) for seed in FRESH_SEEDS]
+    texts = pyarrow.parquet.read_table(IMDB / "test.parquet", columns=["text"])["text"].to_pylist()
+    random.Random(1).shuffle(texts)
     found: dict[str, object] = {}
     for band in BANDS:
         verdicts: dict[str, Count] = {}
-        for text in within((row["text"] for row in held_out), band, count):
-            judge(classifier, text, fresh, verdicts)
+        chosen = list(within(iter(texts), band, count))
+        for turn, first in enumerate(range(0, len(chosen), TOGETHER)):
+            for _, answers in classifier.fitted_.answers(chosen[first : first + TOGETHER]):
+                judge(answers, fresh[turn % len(fresh)], verdicts)
         found[named(band)] = summary(named(band), verdicts)
     return found
 
 
-def judge(
-    classifier: DocumentClassifier, text: str, fresh: dict[int, Model], verdicts: dict[str, Count]
-) -> None:
-    """Judge every kind of explanation of one text."""
-    ((_, answers),) = classifier.fitted_.answers([text])
-    (inquiry,) = inquiries(answers)
-    model = fresh[FRESH_SEEDS[len(text) % len(FRESH_SEEDS)]]
-    foreign = put_to(answers, model)
-    (untaught,) = inquiries(own_answers(answers, model))
+def judge(answers: Answers, model: Model, verdicts: dict[str, Count]) -> None:
+    """Judge every kind of explanation of some texts; ``model`` has fresh weights."""
+    itself = own_answers(answers, model)
+    opened, untaught, foreign = inquiries(answers), inquiries(itself), put_to(answers, model)
     for name in METHOD_NAMES:
-        (own,) = METHODS[name].explain(answers)
-        (other,) = METHODS[name].explain(foreign)
-        (itself,) = METHODS[name].explain(own_answers(answers, model))
-        tally(verdicts, f"{name}, own", inquiry, own)
-        tally(verdicts, f"{name}, at random", inquiry, shuffled(own, len(text)))
-        tally(verdicts, f"{name}, of fresh weights", inquiry, other)
-        tally(verdicts, f"{name}, fresh weights themselves", untaught, itself)
+        own = METHODS[name].explain(answers)
+        at_random = [shuffled(one, len(one.source)) for one in own]
+        tally(verdicts, f"{name}, own", measure(opened, own))
+        tally(verdicts, f"{name}, at random", measure(opened, at_random))
+        of_fresh = measure(opened, METHODS[name].explain(foreign))
+        tally(verdicts, f"{name}, of fresh weights", of_fresh)
+        told = measure(untaught, METHODS[name].explain(itself))
+        tally(verdicts, f"{name}, fresh weights themselves", told)
 
 
 def on_planted(training: int, count: int) -> dict[str, object]:
@@ -114,26 +117,36 @@ def on_planted(training: int, count: int) -> dict[str, object]:
         NETWORK, training=replace(TRAINING, epochs=8), device="cpu", progress=False
     )
     classifier.fit([text for text, _ in taught], [label for _, label in taught])
-    found: dict[str, object] = {}
+    chosen_method = str(classifier.facts_["explain_method"])
+    print(f"planted: the method chosen is {chosen_method}", flush=True)
+    found: dict[str, object] = {"default method": chosen_method}
     for band, body in BODIES.items():
         verdicts: dict[str, Count] = {}
-        judged = 0
-        while judged < count:
-            text, label = planted(rng, sentences, body)
-            size = len(tokenize_many([text], TextConfig())[0])
-            if label == OPEN or not band[0] <= size <= band[1]:
-                continue
-            ((_, answers),) = classifier.fitted_.answers([text])
-            if answers.classes[answers.chosen[0][0]] != label:
-                continue  # where the model did not use the cue, there is nothing to find
-            judged += 1
-            (inquiry,) = inquiries(answers)
-            for name in METHOD_NAMES:
-                (own,) = METHODS[name].explain(answers)
-                tally(verdicts, f"{name}, own", inquiry, own)
-                tally(verdicts, f"{name}, at random", inquiry, shuffled(own, len(text)))
+        made = (planted(rng, sentences, body) for _ in itertools.count())
+        right = right_ones(classifier, made, band)
+        for _ in range(0, count, TOGETHER):
+            some = list(itertools.islice(right, TOGETHER))
+            for _, answers in classifier.fitted_.answers(some):
+                opened = inquiries(answers)
+                for name in METHOD_NAMES:
+                    own = METHODS[name].explain(answers)
+                    tally(verdicts, f"{name}, own", measure(opened, own))
+                    at_random = [shuffled(one, len(one.source)) for one in own]
+                    tally(verdicts, f"{name}, at random", measure(opened, at_random))
         found[named(band)] = summary(f"planted {named(band)}", verdicts)
     return found
+
+
+def right_ones(
+    classifier: DocumentClassifier, made: Iterable[tuple[str, str]], band: tuple[int, int]
+) -> Iterator[str]:
+    """Texts with a cue, of so many words, that the model gets right: it used the cue."""
+    for text, label in made:
+        size = len(tokenize_many([text], TextConfig())[0])
+        if label == OPEN or not band[0] <= size <= band[1]:
+            continue
+        if classifier.predict([text])[0] == label:
+            yield text
 
 
 def within(texts: Iterator[str], band: tuple[int, int], count: int) -> Iterator[str]:
@@ -209,14 +222,14 @@ def shuffled(explanation: Explanation, seed: int) -> Explanation:
     return replace(explanation, decisions=(replace(decision, weights=named_so),))
 
 
-def tally(
-    verdicts: dict[str, Count], kind: str, inquiry: Inquiry, explanation: Explanation
-) -> None:
-    """Count the verdict on words, on sentences, and on both."""
-    receipt = inquiry.receipt(explanation.decisions[0])
-    verdicts.setdefault(f"{kind}, both", Counter())[receipt.verdict] += 1
-    for one in receipt.judgements:
-        verdicts.setdefault(f"{kind}, {one.level}", Counter())[one.verdict] += 1
+def tally(verdicts: dict[str, Count], kind: str, found: Sequence[Explanation]) -> None:
+    """Count the verdicts on words, on sentences, and on both."""
+    for explanation in found:
+        receipt = explanation.receipt
+        assert receipt is not None
+        verdicts.setdefault(f"{kind}, both", Counter())[receipt.verdict] += 1
+        for one in receipt.judgements:
+            verdicts.setdefault(f"{kind}, {one.level}", Counter())[one.verdict] += 1
 
 
 def summary(title: str, verdicts: dict[str, Count]) -> dict[str, dict[str, float]]:

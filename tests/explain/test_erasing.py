@@ -72,7 +72,6 @@ def test_small_portions_change_nothing(name, monkeypatch):
     whole = Eraser(model, ids)
     expected = [whole.with_words(kept), whole.without_each_word(), whole.without_each_sentence()]
     monkeypatch.setattr(erasing, "BATCH_ITEMS", 5)
-    monkeypatch.setattr(erasing, "MASK_SIZE", 3 * len(ids.values))
     small = Eraser(model, ids)
     found = [small.with_words(kept), small.without_each_word(), small.without_each_sentence()]
     for mine, theirs in zip(found, expected, strict=True):
@@ -111,6 +110,20 @@ def test_the_whole_document_is_answered_as_ever():
         expected = model(BATCH).logits.double()
     found = torch.cat([Eraser(model, ids).whole() for ids in documents(BATCH)])
     torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("policy", erasing.POLICIES)
+@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize("most", [7, 1 << 15])
+def test_versions_of_many_documents_are_answered_as_alone(name, policy, most, monkeypatch):
+    model = built(CONFIGS[name], label_count=3)
+    made = erasing.erasers(model, BATCH, policy)
+    kept = [masks(one.word_count, seed=place) for place, one in enumerate(made)]
+    expected = [one.with_words(some) for one, some in zip(made, kept, strict=True)]
+    monkeypatch.setattr(erasing, "BATCH_ITEMS", most)
+    asked = [one.keep_words(some) for one, some in zip(made, kept, strict=True)]
+    for found, wanted in zip(erasing.answer(asked), expected, strict=True):
+        torch.testing.assert_close(found, wanted, atol=1e-5, rtol=1e-5)
 
 
 def test_an_unknown_policy_is_refused():

@@ -27,15 +27,14 @@ def eraser(name, text=LONG, policy="delete"):
 def counted(made, monkeypatch):
     """How many words and sentences a model reads from now on."""
     seen = []
-    for name in ("_vectors", "_put_together"):
-        plain = getattr(Eraser, name)
+    for name in ("sentence_vectors", "from_kept"):
+        plain = getattr(made.model, name)
 
-        def watch(self, keeper, first, *rest, plain=plain):
-            rows = rest[0] if rest else first
-            seen.append(int((rows >= 0).sum()) if rest else len(rows.values))
-            return plain(self, keeper, first, *rest)
+        def watch(first, *rest, plain=plain):
+            seen.append(len(rest[0].values) if rest else len(first.ids.values))
+            return plain(first, *rest)
 
-        monkeypatch.setattr(Eraser, name, watch)
+        monkeypatch.setattr(made.model, name, watch)
     return seen
 
 

@@ -2,18 +2,16 @@
 
 import numpy as np
 import pytest
-import torch
 from scipy.stats import kendalltau
 
 from regard.explain.rankings import (
     BINS,
-    erased,
+    distinct_rows,
     kendall,
     random_ranks,
     random_sets,
     ranks_of,
     taken,
-    tops,
 )
 
 
@@ -57,19 +55,13 @@ def test_random_sets_have_the_size_of_their_bin_and_nothing_else_in_common():
     assert nested < 0.1, "a small one is no part of a larger one"
 
 
-def test_bins_are_taken_away_and_left_alone():
-    """Each version asked for is what the ranking says, piece by piece."""
-    weights = torch.tensor([8.0, 4.0, 2.0, 1.0], dtype=torch.float64)
-    ranks = np.array([[2, 0, 1, 3], [0, 1, 2, 3]])
-    top = tops(ranks)
-    found = erased(top, top, lambda kept: (torch.from_numpy(kept) * weights).sum(1, keepdim=True))
-    for number, row in enumerate(ranks):
-        for place, count in enumerate(taken(4)):
-            top = sum(float(weights[piece]) for piece in range(4) if row[piece] < count)
-            assert float(found.alone[number, place, 0]) == top
-            assert float(found.without[number, place, 0]) == 15 - top
-    gains = (found.alone - found.without)[..., 0].mean(1)
-    assert found.gains(0) == pytest.approx(gains.numpy())
+@pytest.mark.parametrize("count", [1, 4, 59, 60, 80])
+def test_sets_that_are_the_same_are_asked_about_once(count):
+    rows = random_sets(count, 3, draw()).reshape(-1, count)
+    distinct, places = distinct_rows(rows)
+    assert (distinct[places] == rows).all()
+    if count < 60:
+        assert len(np.unique(distinct, axis=0)) == len(distinct)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from torch import Tensor
 
 from ..records.explanation import Decision, Explanation
 from ..records.weights import Weights
 from .answers import Answers
-from .erasing import Eraser, documents
+from .erasing import answer, erasers
 from .rankings import Floats, ranks_of, tops
 
 __all__ = ["comprehensiveness", "ranked_levels"]
@@ -37,23 +36,19 @@ def comprehensiveness(
     The mean over the bins, and over words and sentences; the same numbers as in a receipt, without
     the random rankings beside them.
     """
-    found = []
-    for explanation, ids in zip(explanations, documents(answers.batch), strict=True):
-        eraser = Eraser(answers.model, ids, policy)
-        decision = explanation.decisions[0]
+    asked, owners = [], []
+    for place, (explanation, eraser) in enumerate(
+        zip(explanations, erasers(answers.model, answers.batch, policy), strict=True)
+    ):
+        for level, weights in ranked_levels(explanation.decisions[0]).items():
+            amounts = np.array(weights.amounts)
+            top = tops(ranks_of(amounts, np.random.default_rng([SEED, len(amounts)])))[0]
+            asked.append(eraser.keep(level, ~top))
+            owners.append(place)
+    lost: list[list[float]] = [[] for _ in explanations]
+    for place, logits in zip(owners, answer(asked), strict=True):
+        decision = explanations[place].decisions[0]
         number = answers.classes.index(decision.label)
-        start = answers.likely(eraser.whole())[0, number]
-        losses = [
-            start - _left(answers, eraser, weights)[:, number].mean()
-            for weights in ranked_levels(decision).values()
-        ]
-        found.append(float(sum(losses)) / max(len(losses), 1))
-    return np.array(found)
-
-
-def _left(answers: Answers, eraser: Eraser, weights: Weights) -> Tensor:
-    """The probabilities without each bin of the heaviest words or sentences, (bins, classes)."""
-    amounts = np.array(weights.amounts)
-    ask = eraser.asking("sentence" if weights.name == "sentence" else "word")
-    top = tops(ranks_of(amounts, np.random.default_rng([SEED, len(amounts)])))[0]
-    return answers.likely(ask(~top))
+        start = float(answers.probabilities[place, number])
+        lost[place].append(start - float(answers.likely(logits)[:, number].mean()))
+    return np.array([sum(losses) / max(len(losses), 1) for losses in lost])

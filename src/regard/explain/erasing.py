@@ -1,10 +1,14 @@
-"""What a model answers about a document without some of its pieces: exact, in few batches."""
+"""What a model answers about documents without some of their pieces: exact, in few batches.
+
+An ``Eraser`` says which versions of its document are meant; ``answer`` is the one place where
+versions are answered, those of many documents together.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -17,16 +21,24 @@ from ..models.base import Hierarchical, Model
 from ..ragged import Ragged
 from ..text.vocab import UNKNOWN
 
-__all__ = ["POLICIES", "Eraser", "Mask", "Places", "Policy", "documents", "erasers"]
+__all__ = [
+    "POLICIES",
+    "Eraser",
+    "Mask",
+    "Places",
+    "Policy",
+    "Versions",
+    "answer",
+    "documents",
+    "erasers",
+]
 
 Mask = NDArray[np.bool_]
 """Which pieces each version of a document keeps, (versions, pieces)."""
 Places = NDArray[np.int64]
 """Where pieces stand in their document, from 0."""
 
-T = TypeVar("T", bound=np.generic)
 BATCH_ITEMS = 1 << 15  # words and sentences that are read at once, so that caches hold them
-MASK_SIZE = 1 << 22  # the most cells of a mask that is made here
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +52,124 @@ POLICIES = {"delete": Policy(None), "mask": Policy(UNKNOWN)}
 """The policies by name. Deleted, a document gets shorter, and a sentence without words is gone."""
 
 
+@dataclass(frozen=True, eq=False)
+class Versions:
+    """Versions of one document: which of its sentences each has, and those that lost words."""
+
+    eraser: Eraser
+    numbers: Places
+    """The sentences of each version, (versions, sentences): a number of the document's own, then
+    on from there of ``ids``; below zero for one that is gone."""
+    ids: Places  # the words of all sentences that lost some, one after the other
+    lengths: Places  # how many words each of these sentences has
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @cached_property
+    def fresh(self) -> Places:
+        """How many sentences of each version lost words, (versions,)."""
+        found: Places = (self.numbers >= self.eraser.sentence_count).sum(1)
+        return found
+
+    def parts(self, *, whole: bool) -> list[Versions]:
+        """Cut into parts of bounded cost, of at least one version each; one if there are none.
+
+        ``whole`` says that each version is read from all its words.
+        """
+        ends, words = np.cumsum(self.fresh), np.concatenate([[0], np.cumsum(self.lengths)])
+        if whole:
+            costs = np.full(len(self), self.eraser.word_count)
+        else:
+            costs = words[ends] - words[ends - self.fresh] + self.eraser.sentence_count
+        found = []
+        for part in _portions(costs):
+            if part.stop - part.start == len(self):
+                return [self]
+            first, last = int(ends[part.start] - self.fresh[part.start]), int(ends[part.stop - 1])
+            numbers = self.numbers[part]
+            numbers = np.where(numbers >= self.eraser.sentence_count, numbers - first, numbers)
+            ids = self.ids[words[first] : words[last]]
+            found.append(Versions(self.eraser, numbers, ids, self.lengths[first:last]))
+        return found
+
+    @property
+    def items(self) -> int:
+        """How many words and sentences are read where kept sentences are not read again."""
+        return len(self.ids) + self.numbers.size
+
+    def words(self) -> tuple[Places, Places, Places]:
+        """Return every version in full: its ids, how long its sentences are, and how many."""
+        own = self.eraser
+        there = self.numbers >= 0
+        chosen = self.numbers[there]
+        lengths = np.concatenate([own.lengths, self.lengths])
+        starts = np.cumsum(lengths) - lengths
+        counts = lengths[chosen]
+        shifts = np.repeat(starts[chosen] - (np.cumsum(counts) - counts), counts)
+        ids = np.concatenate([own.word_ids, self.ids])[np.arange(counts.sum()) + shifts]
+        return ids, counts, there.sum(1)
+
+
+@torch.no_grad()
+def answer(asked: Sequence[Versions], *, reread: bool = False) -> list[Tensor]:
+    """Return the logits of all versions, (versions, classes) a document, those of one model.
+
+    In double precision on the CPU. Where sentences are read in isolation, one that lost no word
+    is never read again, unless ``reread`` asks for it.
+    """
+    if not asked:
+        return []
+    model = asked[0].eraser.model
+    keeper = None if reread else _keeper(model)
+    parts = [
+        (place, part) for place, one in enumerate(asked) for part in one.parts(whole=not keeper)
+    ]
+    words = [part.items if keeper else len(part) * part.eraser.word_count for _, part in parts]
+    found: list[list[Tensor]] = [[] for _ in asked]
+    for group in _portions(np.array(words, dtype=np.int64)):
+        some = [part for _, part in parts[group]]
+        logits = _read(model, some) if keeper is None else _put_together(keeper, some)
+        for (place, _), rows in zip(parts[group], logits.split([*map(len, some)]), strict=True):
+            found[place].append(rows)
+    return [torch.cat(rows) for rows in found]
+
+
+def _read(model: Model, parts: Sequence[Versions]) -> Tensor:
+    """Let a model read versions from all their words."""
+    device = parts[0].eraser.device
+    whole = [part.words() for part in parts]
+    ids, lengths, sentences = (
+        torch.from_numpy(np.concatenate(column)).to(device) for column in zip(*whole, strict=True)
+    )
+    return model(Batch(Ragged(ids, lengths), sentences)).logits.double().cpu()
+
+
+def _put_together(keeper: Hierarchical, parts: Sequence[Versions]) -> Tensor:
+    """Read the sentences that lost words, and classify versions of these and the kept ones."""
+    device = parts[0].eraser.device
+    ids, lengths = (
+        torch.from_numpy(np.concatenate(column)).to(device)
+        for column in ([part.ids for part in parts], [part.lengths for part in parts])
+    )
+    tables = [part.eraser.kept for part in parts]
+    kept = first = sum(len(table) for table in tables)
+    rows, counts, start = [], [], 0
+    for part, table in zip(parts, tables, strict=True):
+        own = part.numbers < part.eraser.sentence_count
+        numbers = np.where(own, part.numbers + start, part.numbers - len(table) + first)
+        there = part.numbers >= 0
+        rows.append(numbers[there])
+        counts.append(there.sum(1))
+        start += len(table)
+        first += len(part.lengths)
+    if first > kept:
+        fresh = Batch(Ragged(ids, lengths), torch.tensor([len(lengths)], device=device))
+        tables.append(keeper.sentence_vectors(fresh).values)
+    picked = Ragged(*(torch.from_numpy(np.concatenate(some)).to(device) for some in (rows, counts)))
+    return keeper.from_kept(torch.cat(tables), picked).logits.double().cpu()
+
+
 def documents(batch: Batch) -> list[Ragged]:
     """The ids of each document, one row a sentence."""
     lengths = batch.ids.lengths.split(batch.sentences.tolist())
@@ -49,8 +179,7 @@ def documents(batch: Batch) -> list[Ragged]:
 
 def erasers(model: Model, batch: Batch, policy: str = "delete") -> list[Eraser]:
     """Make one eraser a document; the sentences of all of them are read in one go."""
-    found = documents(batch)
-    keeper = _keeper(model)
+    found, keeper = documents(batch), _keeper(model)
     if keeper is None:
         return [Eraser(model, ids, policy) for ids in found]
     with torch.no_grad():
@@ -59,11 +188,10 @@ def erasers(model: Model, batch: Batch, policy: str = "delete") -> list[Eraser]:
 
 
 class Eraser:
-    """Asks a model about one document again and again, each time without some of its pieces.
+    """Names versions of one document without some of its pieces, and asks about them.
 
-    Where a model encodes sentences in isolation, their vectors are kept: a sentence that lost
-    no word is never read again. Every other model reads each version from its words. All answers
-    are logits in double precision on the CPU, (versions, classes).
+    Where a model encodes sentences in isolation, their vectors are kept. All answers are logits in
+    double precision on the CPU, (versions, classes).
     """
 
     def __init__(
@@ -73,15 +201,62 @@ class Eraser:
         require_one_of("erasure", policy, POLICIES)
         self.model, self.ids = model, ids
         self._policy = POLICIES[policy]
-        self._device = ids.values.device
-        self._ids = ids.values.cpu().numpy()
+        self.device = ids.values.device
+        self.word_ids: Places = ids.values.cpu().numpy()
         self.lengths: Places = np.array(ids.host_lengths, dtype=np.int64)  # of the sentences
-        self.word_count, self.sentence_count = len(self._ids), len(self.lengths)
+        self.word_count, self.sentence_count = len(self.word_ids), len(self.lengths)
         self.homes = np.repeat(np.arange(self.sentence_count), self.lengths)  # of the words
         self._starts = np.cumsum(self.lengths) - self.lengths
         self.keeper = _keeper(model)
         if self.keeper is not None:
             self.kept = self._vectors(self.keeper, ids) if kept is None else kept
+
+    def keep(self, level: str, kept: Mask) -> Versions:
+        """Name the versions with the words or the sentences ``kept``, (versions, pieces)."""
+        return self.keep_words(kept) if level == "word" else self.keep_sentences(kept)
+
+    def keep_words(self, kept: Mask) -> Versions:
+        """Name the versions with the words ``kept``, (versions, words)."""
+        left = _by_sentence(kept, self._starts)
+        lost = left < self.lengths
+        if self._policy.replacement is None:
+            lost &= left > 0
+            numbers = np.where(left > 0, np.arange(self.sentence_count), -1)
+            versions, words = np.nonzero(kept & lost[:, self.homes])
+            ids, lengths = self.word_ids[words], left[lost]
+        else:
+            numbers = np.tile(np.arange(self.sentence_count), (len(kept), 1))
+            versions, words = np.nonzero(lost[:, self.homes])
+            ids = np.where(kept[versions, words], self.word_ids[words], self._policy.replacement)
+            lengths = np.broadcast_to(self.lengths, lost.shape)[lost]
+        numbers[lost] = self.sentence_count + np.arange(lost.sum())
+        return Versions(self, numbers, ids, lengths)
+
+    def keep_sentences(self, kept: Mask) -> Versions:
+        """Name the versions with the sentences ``kept``, (versions, sentences)."""
+        if self._policy.replacement is not None:
+            return self.keep_words(kept[:, self.homes])
+        numbers = np.where(kept, np.arange(self.sentence_count), -1)
+        return Versions(self, numbers, self.word_ids[:0], self.lengths[:0])
+
+    def leave_out_words(self, places: Places) -> Versions:
+        """Name the versions without each single word at ``places``."""
+        ids, lengths = self._sentences_without(places)
+        numbers = np.tile(np.arange(self.sentence_count), (len(places), 1))
+        gone = self.empties(places)
+        fresh = self.sentence_count + np.cumsum(~gone) - 1
+        numbers[np.arange(len(places)), self.homes[places]] = np.where(gone, -1, fresh)
+        return Versions(self, numbers, ids, lengths[~gone])
+
+    def leave_out_sentences(self, places: Places) -> Versions:
+        """Name the versions without each single sentence at ``places``."""
+        kept = np.ones((len(places), self.sentence_count), dtype=bool)
+        kept[np.arange(len(places)), places] = False
+        return self.keep_sentences(kept)
+
+    def asking(self, level: str) -> Callable[[Mask], Tensor]:
+        """Return ``with_words`` or ``with_sentences``, for ``"word"`` or ``"sentence"``."""
+        return {"word": self.with_words, "sentence": self.with_sentences}[level]
 
     def whole(self) -> Tensor:
         """Return the logits of the document as it is, (1, classes)."""
@@ -89,55 +264,25 @@ class Eraser:
 
     def with_words(self, kept: Mask) -> Tensor:
         """Return the logits of versions with the words ``kept``, (versions, words)."""
-        if self.keeper is None:
-            return self.reread(kept)
-        counts, changed = self._counts(kept), self._changed(kept)
-        found = []
-        for part in _portions((counts * changed).sum(1) + self.sentence_count):
-            numbers = np.where(counts[part] > 0, np.arange(self.sentence_count), -1)
-            read = changed[part]
-            numbers[read] = self.sentence_count + np.arange(read.sum())
-            sentences = self._sentences(kept[part], read, counts[part])
-            fresh = self._vectors(self.keeper, sentences)
-            found.append(self._put_together(self.keeper, fresh, numbers))
-        return torch.cat(found)
+        return answer([self.keep_words(kept)])[0]
 
     def with_sentences(self, kept: Mask) -> Tensor:
         """Return the logits of versions with the sentences ``kept``, (versions, sentences)."""
-        if self.keeper is None or self._policy.replacement is not None:
-            return self.with_words(kept[:, self.homes])
-        numbers = np.where(kept, np.arange(self.sentence_count), -1)
-        portions = _portions(np.full(len(kept), self.sentence_count))
-        none = self.kept[:0]
-        return torch.cat([self._put_together(self.keeper, none, numbers[p]) for p in portions])
+        return answer([self.keep_sentences(kept)])[0]
 
-    def asking(self, level: str) -> Callable[[Mask], Tensor]:
-        """Return ``with_words`` or ``with_sentences``, for ``"word"`` or ``"sentence"``."""
-        return {"word": self.with_words, "sentence": self.with_sentences}[level]
+    def reread(self, kept: Mask) -> Tensor:
+        """Do as ``with_words`` with nothing kept: every version is read from its words."""
+        return answer([self.keep_words(kept)], reread=True)[0]
 
     def without_each_word(self, places: Places | None = None) -> Tensor:
         """Return the logits without each single word, or each of those at ``places``."""
         chosen = np.arange(self.word_count) if places is None else places
-        if self.keeper is None:
-            masks = _all_but_one(chosen, self.word_count)
-            return torch.cat([self.with_words(mask) for mask in masks])
-        found = []
-        reads = self.lengths[self.homes[chosen]] + self.sentence_count
-        for part in _portions(reads):
-            some = chosen[part]
-            homes = self.homes[some]
-            numbers = np.tile(np.arange(self.sentence_count), (len(some), 1))
-            fresh = self.sentence_count + np.arange(len(some))
-            numbers[np.arange(len(some)), homes] = np.where(self.empties(some), -1, fresh)
-            vectors = self.vectors_without(some)
-            found.append(self._put_together(self.keeper, vectors, numbers))
-        return torch.cat(found)
+        return answer([self.leave_out_words(chosen)])[0]
 
     def without_each_sentence(self, places: Places | None = None) -> Tensor:
         """Return the logits without each single sentence, or each of those at ``places``."""
         chosen = np.arange(self.sentence_count) if places is None else places
-        masks = _all_but_one(chosen, self.sentence_count)
-        return torch.cat([self.with_sentences(mask) for mask in masks])
+        return answer([self.leave_out_sentences(chosen)])[0]
 
     def vectors_without(self, places: Places) -> Tensor:
         """Return for each word at ``places`` the vector of its sentence without it, (places, size).
@@ -147,18 +292,8 @@ class Eraser:
         assert self.keeper is not None, "this model's sentences cannot be read alone"
         found = []
         for part in _portions(self.lengths[self.homes[places]]):
-            some = places[part]
-            lengths = self.lengths[self.homes[some]]
-            owners = np.repeat(np.arange(len(some)), lengths)
-            within = np.arange(len(owners)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-            words = self._starts[self.homes[some]][owners] + within
-            gone = words == some[owners]
-            ids = self._ids[words]
-            if self._policy.replacement is None:
-                ids, lengths = ids[~gone], lengths - 1
-            else:
-                ids = np.where(gone, self._policy.replacement, ids)
-            rows = Ragged(self._tensor(ids), self._tensor(lengths))
+            ids, lengths = self._sentences_without(places[part])
+            rows = Ragged(*(torch.from_numpy(one).to(self.device) for one in (ids, lengths)))
             found.append(self._vectors(self.keeper, rows))
         return torch.cat(found)
 
@@ -167,56 +302,22 @@ class Eraser:
         alone = self.lengths[self.homes[places]] == 1
         return alone if self._policy.replacement is None else np.zeros_like(alone)
 
-    def reread(self, kept: Mask) -> Tensor:
-        """Do as ``with_words`` with nothing kept: every version is read from its words."""
-        found = []
-        for part in _portions(np.full(len(kept), self.word_count)):
-            counts = self._counts(kept[part])
-            there = counts > 0
-            ids = self._sentences(kept[part], there, counts)
-            with torch.no_grad():
-                output = self.model(Batch(ids, self._tensor(there.sum(1))))
-            found.append(output.logits.double().cpu())
-        return torch.cat(found)
-
-    def _present(self, kept: Mask) -> Mask:
-        """Which words a version has at all: those that are not cut out."""
-        return kept if self._policy.replacement is None else np.ones_like(kept)
-
-    def _counts(self, kept: Mask) -> NDArray[np.int64]:
-        """How many words each sentence of each version has."""
-        return _by_sentence(np.add, self._present(kept).astype(np.int64), self._starts)
-
-    def _changed(self, kept: Mask) -> Mask:
-        """Which sentences of each version lost words, and still have some."""
-        counts = _by_sentence(np.add, kept.astype(np.int64), self._starts)
-        lost = counts < self.lengths
-        return lost & (counts > 0) if self._policy.replacement is None else lost
-
-    def _sentences(self, kept: Mask, read: Mask, counts: NDArray[np.int64]) -> Ragged:
-        """The ids of the sentences to ``read``, version after version."""
-        versions, words = np.nonzero(self._present(kept) & read[:, self.homes])
-        ids = self._ids[words]
-        if self._policy.replacement is not None:
-            ids = np.where(kept[versions, words], ids, self._policy.replacement)
-        return Ragged(self._tensor(ids), self._tensor(counts[read]))
+    def _sentences_without(self, places: Places) -> tuple[Places, Places]:
+        """The sentence of each word at ``places`` without it: ids one after the other, lengths."""
+        lengths = self.lengths[self.homes[places]]
+        owners = np.repeat(np.arange(len(places)), lengths)
+        within = np.arange(len(owners)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        words = self._starts[self.homes[places]][owners] + within
+        gone, ids = words == places[owners], self.word_ids[words]
+        if self._policy.replacement is None:
+            return ids[~gone], lengths - 1
+        return np.where(gone, self._policy.replacement, ids), lengths
 
     def _vectors(self, keeper: Hierarchical, ids: Ragged) -> Tensor:
         """The vectors of sentences that need no company."""
         with torch.no_grad():
-            return keeper.sentence_vectors(Batch(ids, self._tensor(np.array([len(ids)])))).values
-
-    def _put_together(
-        self, keeper: Hierarchical, fresh: Tensor, numbers: NDArray[np.int64]
-    ) -> Tensor:
-        """Classify versions of kept and fresh sentences; a number below zero stands for none."""
-        there = numbers >= 0
-        rows = Ragged(self._tensor(numbers[there]), self._tensor(there.sum(1)))
-        with torch.no_grad():
-            return keeper.from_kept(torch.cat([self.kept, fresh]), rows).logits.double().cpu()
-
-    def _tensor(self, numbers: NDArray[np.int64]) -> Tensor:
-        return torch.from_numpy(numbers).to(self._device)
+            count = torch.tensor([len(ids)], device=self.device)
+            return keeper.sentence_vectors(Batch(ids, count)).values
 
 
 def _keeper(model: Model) -> Hierarchical | None:
@@ -224,15 +325,15 @@ def _keeper(model: Model) -> Hierarchical | None:
     return model if isinstance(model, Hierarchical) and model.isolated else None
 
 
-def _by_sentence(add: np.ufunc, items: NDArray[T], starts: NDArray[np.int64]) -> NDArray[T]:
-    """Join the words of each sentence, (versions, sentences)."""
+def _by_sentence(kept: Mask, starts: Places) -> Places:
+    """How many words of each sentence a version keeps, (versions, sentences)."""
     if not len(starts):
-        return items[:, :0]
-    return add.reduceat(items, starts, axis=1)
+        return np.zeros((len(kept), 0), dtype=np.int64)
+    return np.add.reduceat(kept, starts, axis=1, dtype=np.int64)
 
 
 def _portions(costs: NDArray[np.int64]) -> Iterator[slice]:
-    """Cut the versions into parts of bounded cost, of at least one version each; one if none."""
+    """Cut what has costs into parts of bounded cost, of at least one each; one part if none."""
     first, spent = 0, 0
     for place, cost in enumerate(costs.tolist()):
         if place > first and spent + cost > BATCH_ITEMS:
@@ -240,13 +341,3 @@ def _portions(costs: NDArray[np.int64]) -> Iterator[slice]:
             first, spent = place, 0
         spent += cost
     yield slice(first, len(costs))
-
-
-def _all_but_one(places: Places, count: int) -> Iterator[Mask]:
-    """Masks of bounded size whose rows keep all pieces but one."""
-    step = max(1, MASK_SIZE // max(count, 1))
-    for first in range(0, max(len(places), 1), step):
-        some = places[first : first + step]
-        kept = np.ones((len(some), count), dtype=bool)
-        kept[np.arange(len(some)), some] = False
-        yield kept

@@ -6,7 +6,7 @@ are, the rest is estimated, and the weights say how many were (``leave_one_out``
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import torch
@@ -14,11 +14,10 @@ from torch import Tensor
 
 from ..records.explanation import Explanation
 from ..records.weights import Weights
-from ..text.document import Tokens
 from .answers import Answers, explanations
-from .erasing import Eraser, erasers
+from .erasing import erasers
 from .gradients import log_odds_of
-from .leave_one_out import Value, without_each_sentence, without_each_word
+from .leave_one_out import Value, without_each
 from .scores import levels
 
 __all__ = ["POLICY", "explain", "weigh_by_loss"]
@@ -28,32 +27,39 @@ POLICY = "delete"
 
 def explain(answers: Answers) -> list[Explanation]:
     """Return an explanation of each document: the probability lost without each piece."""
+    values = [partial(log_odds_of, numbers=numbers, answers=answers) for numbers in answers.chosen]
     found = []
-    for place, eraser in enumerate(erasers(answers.model, answers.batch, POLICY)):
+    for place, weights in enumerate(
+        weigh_by_loss(answers, values, scale=torch.sigmoid, unit="probability")
+    ):
         numbers = answers.chosen[place]
-        weights = weigh_by_loss(
-            answers.batch.texts[place],
-            eraser,
-            partial(log_odds_of, numbers=numbers, answers=answers),
-            scale=torch.sigmoid,
-            unit="probability",
-        )
         decisions = [answers.decision(place, *one) for one in zip(numbers, weights, strict=True)]
         found.append(decisions)
     return explanations(answers, "erasure", found, erasure=POLICY)
 
 
 def weigh_by_loss(
-    text: Tokens, eraser: Eraser, value: Value, *, scale: Callable[[Tensor], Tensor], unit: str
-) -> list[tuple[Weights, ...]]:
-    """Weigh words and sentences by what each value, on its scale, loses without them.
+    answers: Answers,
+    values: Sequence[Value],
+    *,
+    scale: Callable[[Tensor], Tensor],
+    unit: str,
+) -> list[list[tuple[Weights, ...]]]:
+    """Weigh words and sentences by what the values of each document lose, on their scale.
 
-    One list of weights for each value of the logits.
+    One list of weights for each value of the logits of a document.
     """
-    whole = scale(value(eraser.whole()))  # (1, values)
-    words, sentences = without_each_word(eraser, value), without_each_sentence(eraser, value)
-    lost = [(whole - scale(one.values)).T.tolist() for one in (words, sentences)]
-    measured = words.measured, sentences.measured
-    return [
-        levels(text, *column, unit=unit, measured=measured) for column in zip(*lost, strict=True)
-    ]
+    made = erasers(answers.model, answers.batch, POLICY)
+    found = []
+    for place, (words, sentences) in enumerate(without_each(made, values)):
+        whole = scale(values[place](answers.output.logits[place : place + 1].double().cpu()))
+        lost = [(whole - scale(one.values)).T.tolist() for one in (words, sentences)]
+        measured = words.measured, sentences.measured
+        text = answers.batch.texts[place]
+        found.append(
+            [
+                levels(text, *column, unit=unit, measured=measured)
+                for column in zip(*lost, strict=True)
+            ]
+        )
+    return found

@@ -10,7 +10,7 @@ it, it is the slope along the word's own vector, on the way to the unknown word'
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,10 +20,10 @@ from torch import Tensor
 from ..data.batch import Batch
 from ..ragged import Ragged
 from ..text.vocab import UNKNOWN
-from .erasing import Eraser, Places
+from .erasing import Eraser, Places, answer
 from .gradients import differentiating
 
-__all__ = ["LeftOut", "Value", "without_each_sentence", "without_each_word"]
+__all__ = ["LeftOut", "Value", "without_each", "without_each_sentence", "without_each_word"]
 
 Value = Callable[[Tensor], Tensor]
 """What is asked about the logits, (versions, classes): some numbers of each, (versions, values)."""
@@ -43,6 +43,32 @@ class LeftOut:
     def measured(self) -> int | None:
         """How many pieces were measured; None where all were."""
         return None if len(self.places) == len(self.values) else len(self.places)
+
+
+def without_each(
+    erasers: Sequence[Eraser], values: Sequence[Value]
+) -> list[tuple[LeftOut, LeftOut]]:
+    """Leave out each word and each sentence of several documents, of short ones all in one go."""
+    every = [(np.arange(one.word_count), np.arange(one.sentence_count)) for one in erasers]
+    short = [
+        max(_reading(one).sum(), _reading_sentences(one).sum()) <= _allowed(one) for one in erasers
+    ]
+    asked = [
+        versions
+        for one, (words, sentences), exact in zip(erasers, every, short, strict=True)
+        if exact
+        for versions in (one.leave_out_words(words), one.leave_out_sentences(sentences))
+    ]
+    logits = iter(answer(asked))
+    found = []
+    for one, value, places, exact in zip(erasers, values, every, short, strict=True):
+        if exact:
+            found.append(
+                (LeftOut(value(next(logits)), places[0]), LeftOut(value(next(logits)), places[1]))
+            )
+        else:
+            found.append((without_each_word(one, value), without_each_sentence(one, value)))
+    return found
 
 
 def without_each_word(eraser: Eraser, value: Value) -> LeftOut:
@@ -66,7 +92,7 @@ def without_each_word(eraser: Eraser, value: Value) -> LeftOut:
 def without_each_sentence(eraser: Eraser, value: Value) -> LeftOut:
     """Leave out each sentence of a document."""
     count, left = eraser.sentence_count, _allowed(eraser)
-    work = np.full(count, eraser.word_count if eraser.keeper is None else count)
+    work = _reading_sentences(eraser)
     if work.sum() <= left:
         return LeftOut(value(eraser.without_each_sentence()), np.arange(count))
     whole = value(eraser.whole())
@@ -92,6 +118,12 @@ def _reading(eraser: Eraser) -> Places:
     if eraser.keeper is None:
         return np.full(eraser.word_count, eraser.word_count)
     return eraser.lengths[eraser.homes] + eraser.sentence_count
+
+
+def _reading_sentences(eraser: Eraser) -> Places:
+    """How many words or sentences are read to leave out each sentence."""
+    count = eraser.sentence_count
+    return np.full(count, eraser.word_count if eraser.keeper is None else count)
 
 
 def _furthest(moved: Tensor, work: Places, left: int) -> Places:

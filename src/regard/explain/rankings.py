@@ -17,7 +17,8 @@ __all__ = [
     "BINS",
     "Erased",
     "Floats",
-    "erased",
+    "Ranks",
+    "distinct_rows",
     "kendall",
     "random_ranks",
     "random_sets",
@@ -86,19 +87,7 @@ def random_sets(piece_count: int, count: int, draw: np.random.Generator) -> Mask
     return found
 
 
-def erased(without: Mask, alone: Mask, ask: Callable[[Mask], Tensor]) -> Erased:
-    """Ask about a document without some sets of pieces, and with others alone.
-
-    Sets are (rankings, bins, pieces); ``ask`` answers, (versions, classes), for versions that keep
-    some pieces.
-    """
-    kept = np.concatenate([~without, alone])
-    distinct, places = _distinct(kept.reshape(-1, kept.shape[-1]))
-    both = ask(distinct)[torch.from_numpy(places)].view(2, *without.shape[:2], -1)
-    return Erased(both[0], both[1])
-
-
-def _distinct(rows: Mask) -> tuple[Mask, NDArray[np.int64]]:
+def distinct_rows(rows: Mask) -> tuple[Mask, NDArray[np.int64]]:
     """The rows that differ, and which of them each row is: of few pieces many bins are the same."""
     count = rows.shape[1]
     if count >= MANY:

@@ -21,12 +21,22 @@ from ..records.explanation import (
 )
 from .answers import Answers
 from .comprehensiveness import ranked_levels
-from .erasing import Eraser, Places, erasers
+from .erasing import Eraser, Places, Versions, answer, erasers
 from .gradients import log_odds_of
-from .rankings import BINS, Erased, Floats, erased, random_sets, ranks_of, taken, tops
+from .rankings import (
+    BINS,
+    Erased,
+    Floats,
+    Ranks,
+    distinct_rows,
+    random_sets,
+    ranks_of,
+    taken,
+    tops,
+)
 from .verdicts import SetTest, together
 
-__all__ = ["RANDOM_DRAWS", "Inquiry", "Pieces", "inquiries", "with_receipts"]
+__all__ = ["RANDOM_DRAWS", "Inquiry", "Pieces", "inquiries", "measure", "with_receipts"]
 
 SEED = 0
 RANDOM_DRAWS = range(6, 25)
@@ -46,8 +56,22 @@ def with_receipts(
 
     The receipt of a document does not depend on the others: each draws anew from the same seed.
     """
+    return measure(inquiries(answers, policy), explanations)
+
+
+def measure(opened: Sequence[Inquiry], explanations: Sequence[Explanation]) -> list[Explanation]:
+    """Add receipts to one explanation a document; what inquiries know is not asked again."""
     found = []
-    for inquiry, explanation in zip(inquiries(answers, policy), explanations, strict=True):
+    _ask_together(
+        [
+            wanted
+            for inquiry, explanation in zip(opened, explanations, strict=True)
+            for decision in explanation.decisions
+            if not decision.change
+            for wanted in inquiry.wanted(decision)
+        ]
+    )
+    for inquiry, explanation in zip(opened, explanations, strict=True):
         decisions = tuple(
             # A counterfactual ranks nothing: what it says was measured when it was found.
             decision if decision.change else replace(decision, receipt=inquiry.receipt(decision))
@@ -87,8 +111,7 @@ class Inquiry:
         """Measure the scores of the words and of the sentences behind a decision."""
         number = self._answers.classes.index(decision.label)
         findings = [
-            self._finding(self.pieces(level), np.array(weights.amounts), number)
-            for level, weights in ranked_levels(decision).items()
+            self._finding(pieces, amounts, number) for pieces, amounts in self.wanted(decision)
         ]
         judgements = tuple(finding.judgement for finding in findings)
         return Receipt(
@@ -101,6 +124,13 @@ class Inquiry:
             erasure=self._policy,
             judgements=judgements or (Judgement("word", NOT_MEASURED),),
         )
+
+    def wanted(self, decision: Decision) -> list[tuple[Pieces, Floats]]:
+        """The pieces of each level, and the amounts that rank them."""
+        return [
+            (self.pieces(level), np.array(weights.amounts))
+            for level, weights in ranked_levels(decision).items()
+        ]
 
     def pieces(self, level: str) -> Pieces:
         """The words or the sentences of the document, and what was asked about them."""
@@ -145,6 +175,8 @@ class Pieces:
         self._alone = random_sets(self.count, count, draw)
         self._places_drawn = draw.permutation(self.count)
         self._random: Erased | None = None  # logits
+        self._named = False  # whether someone already asks about the random sets
+        self._own: dict[bytes, Erased] = {}  # logits, by the ranks
         self._tests: dict[int, SetTest] = {}
         self._left_out: tuple[Places, Tensor] | None = None
 
@@ -153,18 +185,37 @@ class Pieces:
 
         Returns probabilities; the first row is that of the amounts.
         """
-        draw = np.random.default_rng([self._seed, self.count])
-        top, ask = tops(ranks_of(amounts, draw)), self._eraser.asking(self.level)
-        if self._random is None:
-            without, alone = (np.concatenate([top, s]) for s in (self._without, self._alone))
-            both = erased(without, alone, ask)
-            self._random = Erased(both.without[1:], both.alone[1:])
-        else:
-            own, others = erased(top, top, ask), self._random
-            both = Erased(
-                torch.cat([own.without, others.without]), torch.cat([own.alone, others.alone])
-            )
+        if (known := self._ranks(amounts).tobytes()) not in self._own:
+            _ask_together([(self, amounts)])
+        own, others = self._own[known], self._random
+        assert others is not None, "random sets are asked about with the first others"
+        both = Erased(
+            torch.cat([own.without, others.without]), torch.cat([own.alone, others.alone])
+        )
         return both.through(self._answers.likely)
+
+    def name(self, amounts: Floats) -> tuple[Versions, Places]:
+        """Name the versions to ask about for these amounts; the first time the random ones too.
+
+        Beside them stands which of them each set is: of few pieces many sets are the same.
+        """
+        top = tops(self._ranks(amounts))
+        without, alone = top, top
+        if not self._named:
+            without, alone = (np.concatenate([top, s]) for s in (self._without, self._alone))
+        self._named = True
+        distinct, places = distinct_rows(np.concatenate([~without, alone]).reshape(-1, self.count))
+        return self._eraser.keep(self.level, distinct), places
+
+    def learn(self, amounts: Floats, logits: Tensor, places: Places) -> None:
+        """Note what was answered about the versions that ``name`` gave for these amounts."""
+        both = logits[torch.from_numpy(places)].view(2, -1, len(BINS), logits.shape[1])
+        self._own[self._ranks(amounts).tobytes()] = Erased(both[0, :1], both[1, :1])
+        if both.shape[1] > 1:
+            self._random = Erased(both[0, 1:], both[1, 1:])
+
+    def _ranks(self, amounts: Floats) -> Ranks:
+        return ranks_of(amounts, np.random.default_rng([self._seed, self.count]))
 
     def test(self, number: int) -> SetTest:
         """What a class lost without each random set, after ``erased_by`` has asked for them."""
@@ -196,6 +247,14 @@ class Pieces:
             likely = self._answers.likely
             self._left_out = places, likely(eraser.whole()) - likely(ask(places))
         return self._left_out
+
+
+def _ask_together(wanted: Sequence[tuple[Pieces, Floats]]) -> None:
+    """Ask about what several rankings need, of many documents, in as few batches as it takes."""
+    named = [pieces.name(amounts) for pieces, amounts in wanted]
+    logits = answer([versions for versions, _ in named])
+    for (pieces, amounts), (_, places), rows in zip(wanted, named, logits, strict=True):
+        pieces.learn(amounts, rows, places)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

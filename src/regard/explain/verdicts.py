@@ -25,7 +25,7 @@ from .rankings import Floats
 
 __all__ = ["AGREEMENT", "ERROR_RATE", "LEAST_LEAD", "SHUFFLES", "SetTest", "together"]
 
-ERROR_RATE = 0.015
+ERROR_RATE = 0.01
 """How often scores that are dealt out at random may be taken for more than that."""
 SHUFFLES = 199
 """How many orders of the scores are tried; where there are no more than that, all."""
