@@ -6,8 +6,7 @@ from regard.data.columns import Columns
 from regard.data.pairs import EncodedPairs, Pair, collate_sources, pair_texts, read_pairs
 from regard.data.readers import read_documents
 from regard.errors import ConfigError, DataError
-from regard.text.units import END, START, UnitsConfig
-from regard.text.units.listed import ListedUnits
+from regard.text.units import END, START, ListedUnits, UnitsConfig
 
 SOURCES = [[5, 6, 7], [], [8]]
 TARGETS = [[9], [5, 6], []]

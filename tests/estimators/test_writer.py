@@ -6,9 +6,7 @@ import torch
 from regard.estimators.writer import TextWriter, Wrote
 from regard.nn.decoding.search import Hypothesis
 from regard.records.alignment import Alignment
-from regard.text.units import END, UnitsConfig
-from regard.text.units.listed import ListedUnits
-from regard.text.units.subwords import SubwordUnits
+from regard.text.units import END, ListedUnits, SubwordUnits, UnitsConfig
 from regard.text.vocab import UNKNOWN
 
 WORDS = UnitsConfig("words", min_count=1)

@@ -2,8 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from regard.text import abbreviations
-from regard.text.sentences import ends_korean_sentence
+from regard.text.sentences import (
+    ABBREVIATIONS,
+    BEFORE_NUMBERS,
+    OFTEN_LAST,
+    WORD_LISTS,
+    ends_korean_sentence,
+)
 from regard.text.tokenize import tokenize
 
 
@@ -136,11 +141,10 @@ def test_a_text_of_punctuation_is_one_sentence(text):
 
 
 def test_the_lists_are_written_as_the_rules_look_words_up():
-    lists = [getattr(abbreviations, name) for name in abbreviations.__all__]
-    words = [word for listed in lists for word in listed]
+    words = [word for listed in WORD_LISTS for word in listed]
     assert all(word == word.lower() and 0 < len(word) < 24 for word in words)
     assert not any(word.endswith(".") for word in words)
-    never, numbers, often = lists[0], lists[1], abbreviations.OFTEN_LAST
+    never, numbers, often = ABBREVIATIONS, BEFORE_NUMBERS, OFTEN_LAST
     assert never.isdisjoint(numbers) and never.isdisjoint(often) and numbers.isdisjoint(often)
 
 

@@ -1,7 +1,7 @@
 """What kind of character each code point is, and its lower case.
 
-Every rule about words and sentences is written over these kinds, and only the lists in
-``abbreviations`` know single words. A kind is one byte, chosen so that the kinds of a text can
+Every rule about words and sentences is written over these kinds, and only the lists of
+``sentences`` know single words. A kind is one byte, chosen so that the kinds of a text can
 be read: those of ``He's 42, see?`` are ``Aa'a 11, aaa!``. The table is data, so a scanner in
 another language takes it as it is and can never disagree about a character.
 """

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..kernels.scan import Encoded
-from .scanning import scanner_for
-from .tokenize import TextConfig, tokenize
+from .tokenize import TextConfig, scanner_for, tokenize
 from .vocab import Numbering, Vocab
 
 __all__ = ["Encoded", "encode"]

@@ -3,16 +3,79 @@
 First what cannot be doubted: a tag that ends a block, a blank line, a line that was not merely
 wrapped, an ideographic full stop. Then the full stop, which may also belong to an abbreviation,
 an initial, an ordinal or a list. Every rule looks a bounded way back and ahead.
+
+The lists of words, all in lower case, hold several languages at once, so a text need not say which
+it is in; a word that is an abbreviation here and an ordinary last word there is left out or asks
+for more evidence.
 """
 
 from __future__ import annotations
 
 import re
 
-from .abbreviations import ABBREVIATIONS, BEFORE_NUMBERS, NAMES, OFTEN_LAST, ORDINALS, STARTERS
 from .characters import Kinds, lower_case
 
-__all__ = ["BEFORE_DA", "BEFORE_YO", "ends_korean_sentence", "sentence_ends"]
+__all__ = [
+    "ABBREVIATIONS",
+    "BEFORE_NUMBERS",
+    "NAMES",
+    "OFTEN_LAST",
+    "ORDINALS",
+    "STARTERS",
+    "WORD_LISTS",
+    "ends_korean_sentence",
+    "sentence_ends",
+]
+
+
+def _words(listed: str) -> frozenset[str]:
+    return frozenset(listed.split())
+
+
+ABBREVIATIONS = _words(
+    "mr mrs ms messrs dr drs prof rev pres gov sen gen col maj capt cpt lt sgt cmdr adm st ste "
+    "mt vs viz cf ca e.g i.e eg ie resp approx figs vols pp eds al nos ps p.s pvt assoc rs n° "
+    # German
+    "fr hr bzw bspw evtl ggf inkl exkl sog vgl z.b z.t d.h u.a o.ä i.d.r s.o s.u nr geb gest "
+    "dipl std "
+    # French, Spanish, Italian, Dutch, Danish, Polish, Slovak, Russian
+    "mme mlle mgr sra srta dra lic dott avv sig dhr mevr bijv skt np tzn tzw napr "
+    "проф ул гг кв пгт им см"
+)
+"""A full stop after one of these never ends the sentence."""
+
+BEFORE_NUMBERS = _words(
+    "no art abs abb fig vol sec ch bd tel ext min max p núm pág стр jan feb mar apr jun jul aug "
+    "sep sept set oct okt nov dec dez ago lun"
+)
+"""A full stop after one of these does not end the sentence if a figure follows."""
+
+OFTEN_LAST = _words(
+    "co inc ltd corp bros jr sr etc ect ecc dept ave blvd rd hwy apt avg oz lb lbs ed ing mag voc "
+    "tues thur thurs usw mio mrd tsd chr enz пр"
+)
+"""A full stop after one of these ends the sentence only if the next word often begins one."""
+
+STARTERS = _words(
+    "a an the this that these those there here i he she it we you they my his her its our "
+    "your their but and so if when while after before as at in on for from to with by of not "
+    "no yes what who why how where which is are was were do does did can could would should "
+    "will may might have has had all some many most one every each both just now then also "
+    "even only once however although though because since "
+    "der die das ein eine er sie es wir ich ihr sein seine ihre dieser diese dieses im am auf "
+    "mit nach bei von zu aus und aber doch wenn als da dort hier auch nur wie was wer wo man"
+)
+"""Words that often begin a sentence and hardly ever a name."""
+
+ORDINALS = _words(
+    "am im der die das dem den des vom zum zur beim bis ab seit und oder ein eine einem einen "
+    "einer vor januar februar märz april mai juni juli august september oktober november dezember "
+    "jahrhundert jahrhunderts"
+)
+"""Beside one of these a short number with a full stop is an ordinal: am 3. Oktober."""
+
+NAMES = frozenset({"yahoo", "jeopardy"})
+"""Names that end in an exclamation mark."""
 
 # Wherever a sentence might end. A pattern takes all that it looks at, but for a bounded rest.
 # The first line is all of the first characters, so that every other is passed over quickly.
@@ -38,7 +101,6 @@ _BRACKET = re.compile(rb"[<>\n\f]")
 _BRACKET_REACH = 40  # how far ahead a title or a quotation may close
 _WORD_REACH = 24  # longer than any word of the lists
 _NARROW, _WIDE = 40, 120  # a line between these lengths may have been wrapped
-
 _NOTHING = frozenset(b" \n\f")
 _IN_WORD = frozenset(b"aAxk1me.")
 _LETTERS = frozenset(b"aAxk")
@@ -55,6 +117,12 @@ BEFORE_YO = frozenset("어아네세구나해고군데에예까와줘지게워내
 
 BEFORE_DA = frozenset("니이").union(*(_SYLLABLES[final::_FINAL_COUNT] for final in _FINALS))
 """Syllables that make a verb form with 다 behind them."""
+
+WORD_LISTS = (
+    *(ABBREVIATIONS, BEFORE_NUMBERS, OFTEN_LAST, STARTERS, ORDINALS, NAMES),
+    *(BEFORE_YO, BEFORE_DA),
+)
+"""All lists, in the order of the bits in ``kernels/scan/sentences.h``."""
 
 
 def sentence_ends(text: str, kinds: Kinds) -> list[int]:

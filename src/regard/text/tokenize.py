@@ -1,24 +1,29 @@
-"""From a text to its tokens: sentences and words together."""
+"""From a text to its tokens: sentences and words together.
+
+The rules are written down here and in the files that this one calls; where there is the scanner
+in C, it takes their tables and lists as data and finds the same, much faster.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..config import checked_settings, require, require_one_of
-from .characters import kinds_of
-from .dictionary import dictionary_joins
+from ..kernels.scan import Scanner, ScannerRules, available
+from .characters import kind_table, kinds_of, lower_table
 from .document import Tokens, cut_tokens
-from .markup import mask_markup
-from .scanning import scanner_for
-from .sentences import sentence_ends
-from .words import word_spans
+from .markup import BLOCK_TAGS, ENTITIES, INLINE_TAGS, mask_markup
+from .sentences import WORD_LISTS, sentence_ends
+from .words import dictionary_joins, word_spans
 
-__all__ = ["TextConfig", "tokenize", "tokenize_many"]
+__all__ = ["TextConfig", "scanner_for", "tokenize", "tokenize_many"]
 
 
 @dataclass(frozen=True)
@@ -76,3 +81,25 @@ def _per_sentence(spans: NDArray[np.int32], ends: list[int]) -> NDArray[np.int32
     edges[-1] = len(spans)
     counts = edges[1:] - edges[:-1]
     return counts[counts > 0]
+
+
+def scanner_for(config: TextConfig) -> Scanner | None:
+    """The scanner that finds what ``tokenize`` does with these settings, or nothing."""
+    return _scanner() if config.cjk == "characters" and available() else None
+
+
+@cache
+def _scanner() -> Scanner:
+    lists: Counter[str] = Counter()
+    for bit, words in enumerate(WORD_LISTS):
+        lists.update(dict.fromkeys(words, 1 << bit))
+    inline, block = dict.fromkeys(INLINE_TAGS, ord(" ")), dict.fromkeys(BLOCK_TAGS, ord("\f"))
+    return Scanner(
+        ScannerRules(
+            kinds=kind_table(),
+            lower=lower_table(),
+            tags=inline | block,
+            entities=ENTITIES,
+            words=lists,
+        )
+    )

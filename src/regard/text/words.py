@@ -1,19 +1,24 @@
 """Where words begin and end, by rules over the kinds of characters.
 
 Whether a character goes on with the token before it depends on the two of them, at most two
-more on either side, and for marks on the character they stand on. So one pass suffices.
+more on either side, and for marks on the character they stand on. So one pass suffices. Words of
+scripts without spaces may be looked up in the dictionaries of ICU first (the extra ``cjk``).
 """
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import MissingExtra
 from .characters import Kinds
 
-__all__ = ["word_spans"]
+__all__ = ["dictionary_joins", "word_spans"]
 
 _REACH = 2  # how far to either side a rule looks
+_RUN = re.compile(rb"c[cm]+")
 
 
 def _flags(kinds: bytes) -> NDArray[np.bool_]:
@@ -112,3 +117,28 @@ def _join_flags(written: Kinds, goes_on: NDArray[np.bool_]) -> None:
     is_first = np.concatenate(([True], np.diff(at) != 1))
     since_first = order - np.maximum.accumulate(np.where(is_first, order, 0))
     goes_on[at[since_first % 2 == 1] - 1] = True
+
+
+def dictionary_joins(text: str, kinds: Kinds) -> NDArray[np.intp]:
+    """The places of the characters that go on with the word before them."""
+    try:
+        from icu4py.breakers import WordBreaker
+    except ImportError as error:
+        raise MissingExtra("icu4py", "cjk", "cjk='icu'") from error
+    joined: list[NDArray[np.intp]] = [np.empty(0, np.intp)]
+    for run in _RUN.finditer(kinds.tobytes()):
+        written = text[run.start() : run.end()]
+        starts = _characters(written)[
+            [start for start, _ in WordBreaker(written, "und").segments()]
+        ]
+        goes_on = np.ones(len(written), np.bool_)
+        goes_on[starts] = False
+        goes_on[0] = False
+        joined.append(np.flatnonzero(goes_on) + run.start())
+    return np.concatenate(joined)
+
+
+def _characters(written: str) -> NDArray[np.intp]:
+    """The place of the character that each UTF-16 unit, which ICU counts, belongs to."""
+    wide = np.array([ord(character) > 0xFFFF for character in written])
+    return np.repeat(np.arange(len(written)), 1 + wide)

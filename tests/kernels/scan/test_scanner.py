@@ -14,8 +14,7 @@ from regard.kernels.scan import scanner
 from regard.kernels.scan.scanner import NumberJob, WordTable, call, join_codes
 from regard.text.document import cut_tokens
 from regard.text.encode import encode
-from regard.text.scanning import scanner_for
-from regard.text.tokenize import TextConfig, tokenize, tokenize_many
+from regard.text.tokenize import TextConfig, scanner_for, tokenize, tokenize_many
 from regard.text.vocab import Numbering
 from support.native_cases import needs_native
 from support.odd_texts import dense_text, lined_text, random_text

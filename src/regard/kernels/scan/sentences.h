@@ -4,7 +4,7 @@
 
 enum { BRACKET_REACH = 40, WORD_REACH = 24, NARROW = 40, WIDE = 120 };
 
-/* The lists a word may be in, in the order of text/scanning.py. */
+/* The lists a word may be in, in the order of WORD_LISTS in text/sentences.py. */
 enum {
     ABBREVIATIONS = 1,
     BEFORE_NUMBERS = 2,
