@@ -24,8 +24,7 @@ from regard.text.tokenize import TextConfig
 from regard.text.vocab import Vocab
 from regard.training.batches import PlannedBatches
 from regard.training.config import TrainingConfig
-from regard.training.optimizers import build_optimizer, clip_gradients
-from regard.training.schedules import build_schedule
+from regard.training.optimizers import build_optimizer, build_schedule, clip_gradients
 from regard.training.state import TrainingState
 
 STEPS, WARM = 140, 80  # rows wait for their moves only after the first 64 steps

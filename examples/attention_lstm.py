@@ -11,7 +11,7 @@ import torch
 
 from regard.data.series import SeriesBatch
 from regard.models.attention_lstm import AttentionLSTMConfig
-from regard.tasks.answering import answer_loss
+from regard.tasks.loss import answer_loss
 
 PLANTED = 5
 

@@ -24,11 +24,10 @@ from regard.experiments.skipgram import SkipGramConfig
 from regard.models import MODELS
 from regard.models.attention_lstm import AttentionLSTMConfig
 from regard.models.seq2seq import Seq2SeqConfig
-from regard.tasks.generate import GenerationConfig
+from regard.tasks.generate import ForcingConfig, GenerationConfig
 from regard.text.tokenize import TextConfig
 from regard.text.units import UnitsConfig
 from regard.training.config import TrainingConfig
-from regard.training.forcing import ForcingConfig
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from regard.nn.decoding.decoders import DECODERS
+from regard.tasks.generate import FORCINGS
 from regard.text.units import KINDS, UnitsConfig
-from regard.training.forcing import FORCINGS
 
 PAGE = (Path(__file__).parent.parent / "docs" / "translation.md").read_text(encoding="utf-8")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from regard.cli.main import main
-from regard.training import progress
+from regard.training import observers
 from support.cli_files import COLUMNS, rows, write_csv
 from support.reviews import FLAGS, reviews
 
@@ -42,7 +42,7 @@ def run(arguments, *, stdin=b""):
         patch.setattr(sys, "stderr", err)
         patch.setattr(warnings, "formatwarning", warnings.formatwarning)
         # What a command says must not depend on how slow the machine is today.
-        patch.setattr(progress, "LONG", math.inf)
+        patch.setattr(observers, "LONG", math.inf)
         with pytest.raises(SystemExit) as ended:
             main()
     texts = []

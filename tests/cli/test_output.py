@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from regard.cli.main import app
 from regard.cli.output import REPORTS, counted, require_output, say
 from regard.errors import ConfigError
-from regard.training import progress
+from regard.training import observers
 from support.cli_files import COLUMNS
 from support.full_disk import full_disk
 from support.reviews import reviews, tiny
@@ -230,7 +230,7 @@ def test_quick_work_is_silent_elsewhere():
 
 
 def test_slow_work_has_one_line_elsewhere(monkeypatch):
-    monkeypatch.setattr(progress, "LONG", 0.0)
+    monkeypatch.setattr(observers, "LONG", 0.0)
     with redirect_stderr(io.StringIO()) as log:
         assert list(counted(iter(range(3)), "reading")) == [0, 1, 2]
     assert log.getvalue() == "reading, 1 done\n"
@@ -247,7 +247,7 @@ def test_slow_work_has_one_line_elsewhere(monkeypatch):
     ],
 )
 def test_every_command_says_how_far_it_is(project, monkeypatch, command, shown):
-    monkeypatch.setattr(progress, "LONG", 0.0)
+    monkeypatch.setattr(observers, "LONG", 0.0)
     name, *options = command
     data = project.new if name in ("predict", "explain") else project.test
     ran = CliRunner().invoke(app, [name, *map(str, [project.model, data, *options])])

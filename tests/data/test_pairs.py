@@ -3,7 +3,15 @@ import pytest
 import torch
 
 from regard.data.columns import Columns
-from regard.data.pairs import EncodedPairs, Pair, collate_sources, pair_texts, read_pairs
+from regard.data.pairs import (
+    EncodedPairs,
+    Pair,
+    collate_sources,
+    pair_texts,
+    parse_links,
+    read_links,
+    read_pairs,
+)
 from regard.data.readers import read_documents
 from regard.errors import ConfigError, DataError
 from regard.text.units import END, START, ListedUnits, UnitsConfig
@@ -109,3 +117,29 @@ def test_a_target_must_be_a_text(tmp_path):
 
 def test_python_strings_are_paired():
     assert pair_texts(iter(["a"]), np.array(["b"])) == [Pair("a", "b")]
+
+
+def test_sure_and_possible_links_are_told_apart():
+    """002-15: the format of gold alignments."""
+    found = parse_links("0-0  1?2\t12-3\n")
+    assert found.sure == {(0, 0), (12, 3)}
+    assert found.possible == {(0, 0), (12, 3), (1, 2)}
+    assert parse_links(" \n").possible == set()
+
+
+@pytest.mark.parametrize("line", ["0-0 1", "1-", "a-b", "1:2", "-1-2", "٣-٢", "1-2-3"])
+def test_what_is_no_link_is_an_error(line):
+    with pytest.raises(DataError, match="is no link; write 3-2 for a sure one"):
+        parse_links(line)
+
+
+def test_a_file_has_a_line_for_each_pair(tmp_path):
+    path = tmp_path / "gold.txt"
+    path.write_text("0-0\n\n1?1 0-1\n")
+    assert [len(links.possible) for links in read_links(path)] == [1, 0, 2]
+    path.write_text("0-0\n1=1\n")
+    with pytest.raises(DataError, match=r"gold\.txt:2: '1=1' is no link"):
+        list(read_links(path))
+    path.write_bytes(b"0-0\n\xff\xfe\xff\xff\xff\n")
+    with pytest.raises(DataError, match=r"gold\.txt:2: not valid utf-8"):
+        list(read_links(path))

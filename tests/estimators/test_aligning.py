@@ -8,7 +8,7 @@ from regard.audit.tally import audit_alignments
 from regard.data.pairs import EncodedPairs
 from regard.errors import ConfigError, DataError, ModelError
 from regard.records.translation import GoldLinks
-from regard.tasks.alignment import links_of, mean_effective_count, score_links
+from regard.tasks.translations import links_of, mean_effective_count, score_links
 from regard.text.units import START
 from regard.text.vocab import PADDING, UNKNOWN
 from support.aligned import aligned

@@ -9,7 +9,7 @@ from sklearn.metrics import f1_score, make_scorer
 from sklearn.model_selection import KFold, cross_val_predict, cross_val_score
 
 from regard import DataError, Document, DocumentClassifier, Translator
-from regard.data.tables import one_column
+from regard.data.readers import one_column
 from support.reviews import reviews, tagged, tiny
 
 TEXTS, LABELS = reviews(40, seed=5)

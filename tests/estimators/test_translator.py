@@ -13,7 +13,7 @@ from regard.errors import ConfigError, DataError, ModelError, NotFittedError
 from regard.estimators.fitting import FitOptions
 from regard.models.seq2seq import Seq2SeqConfig
 from regard.records.alignment import Alignment
-from regard.tasks.edits import character_error_rate
+from regard.tasks.translations import character_error_rate
 from regard.text.units import UnitsConfig
 from regard.training.observers import Observer
 from support.parrots import new_translator, parrots

@@ -12,7 +12,7 @@ from regard.models.attention_lstm import AttentionLSTMConfig, FeatureAttention, 
 from regard.nn.positions import sinusoids
 from regard.nn.rows import row_sum
 from regard.ragged import Ragged
-from regard.tasks.answering import answer_loss
+from regard.tasks.loss import answer_loss
 
 VARIANTS = {
     f"{attend} over {over}{' shared' if shared else ''}": AttentionLSTMConfig(

@@ -1,15 +1,22 @@
 """TensorBoard logs, read back by TensorBoard itself."""
 
+import io
+import re
 import sys
+from contextlib import redirect_stderr
 
 import pytest
 
+from regard import Document
 from regard.errors import MissingExtra
+from regard.estimators.fitting import FitOptions
 from regard.records.history import Epoch
 from regard.tasks.classify import ClassificationLoss
 from regard.training.batches import PlannedBatches
 from regard.training.loop import train
-from regard.training.observers import TensorBoardLog
+from regard.training.observers import Progress, Stage, TensorBoardLog, TrainingProgress, counted
+from support.reviews import reviews, tiny
+from support.screens import Screen
 from support.toys import ToySource, plain_config, toy_model
 
 
@@ -35,3 +42,107 @@ def test_without_tensorboard_the_extra_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard.writer", None)
     with pytest.raises(MissingExtra, match=r"regard\[logs\]"):
         TensorBoardLog(tmp_path)
+
+
+SCORES = {"loss": 0.4, "accuracy": 0.75, "macro_f1": 0.7}
+EPOCH = Epoch(3, 0.51239, 1e-3, 500, 2.0, SCORES)
+LINE = (
+    "epoch  3  loss 0.5124  validation loss 0.4000  accuracy 0.7500  macro-F1 0.7000  "
+    "250 documents/s"
+)
+
+
+@pytest.fixture(autouse=True)
+def colours(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("COLUMNS", "120")
+
+
+def watched(stream, *, quiet=False):
+    """What a real training of two epochs puts on the stream."""
+    documents = [Document(text, label) for text, label in zip(*reviews(60), strict=True)]
+    classifier = tiny(training__epochs=2, training__batch_size=2)
+    with redirect_stderr(stream), TrainingProgress(quiet=quiet) as progress:
+        classifier.fit_documents(documents, options=FitOptions(observers=(progress,)))
+    return stream
+
+
+def test_on_a_terminal_there_is_a_bar_with_loss_score_speed_and_time():
+    """001-20: running loss and accuracy."""
+    shown = watched(Screen()).plain()
+    assert re.search(
+        r"training .*\d+ % epoch 2  loss \d\.\d{3}  accuracy \d\.\d{3}  [\d,]+ documents/s", shown
+    )
+    assert re.search(r"documents/s +\d:\d\d:\d\d", shown), "how long is left"
+    assert re.search(r"[\r\n]epoch  1  loss ", shown), "a line stays for each epoch"
+
+
+def test_elsewhere_there_is_a_line_for_each_epoch_and_no_bar():
+    """001-20: in a log or a build no bar is drawn."""
+    written = watched(io.StringIO()).getvalue()
+    lines = written.splitlines()
+    assert len(lines) == 2 and all(re.match(r"epoch  [12]  loss \d", line) for line in lines)
+    assert "\x1b" not in written and "\r" not in written
+
+
+def test_an_epoch_is_one_line():
+    with redirect_stderr(io.StringIO()) as log:
+        TrainingProgress().on_epoch(EPOCH)
+        TrainingProgress().on_epoch(Epoch(1, 0.5, 1e-3, 500, 0.0))
+    assert log.getvalue() == f"{LINE}\nepoch  1  loss 0.5000  0 documents/s\n"
+
+
+def test_on_a_terminal_the_bar_says_what_is_done_between_and_after_the_epochs():
+    """Issue 10.1: no silent second after the last epoch."""
+    shown = watched(Screen()).plain()
+    assert re.search(r"validating .*\d+ %", shown) and re.search(r"calibrating .*\d+ %", shown)
+
+
+def test_elsewhere_a_stage_that_takes_long_has_one_line():
+    now = iter([0.0, 1.0, 2.5, 100.0, 101.0])
+    with redirect_stderr(io.StringIO()) as log:
+        progress = TrainingProgress(clock=lambda: next(now))
+        for done in range(4):
+            progress.on_stage(Stage("choosing how to explain", done, 10))
+        progress.on_stage(Stage("fitting"))
+        progress.on_stage(Stage("fitting"))
+    assert log.getvalue() == "choosing how to explain, 2 of 10 done, about 10 s left\n"
+
+
+def test_anything_can_be_counted_with_what_is_left_where_that_is_known():
+    now = iter([0.0, 3.0, 100.0, 103.0])
+    with redirect_stderr(io.StringIO()) as log, Progress(clock=lambda: next(now)) as progress:
+        assert list(counted("abc", "explained", (progress,))) == ["a", "b", "c"]
+        assert list(counted(iter("abc"), "read", (progress,))) == ["a", "b", "c"]
+    assert log.getvalue() == "explained, 1 of 3 done, about 6 s left\nread, 1 done\n"
+
+
+def test_on_a_terminal_a_stage_shows_its_share_or_its_count():
+    with redirect_stderr(Screen()) as screen, Progress() as progress:
+        progress.on_stage(Stage("explained", 3, 4))
+        progress.on_stage(Stage("read", 1234))
+        progress.on_stage(Stage("running", detail="seed 0, [epoch 3]"))
+    shown = screen.plain()
+    assert re.search(r"explained .*75 %", shown) and re.search(r"read .*1,234", shown)
+    assert "seed 0, [epoch 3]" in shown
+    assert "read" not in shown[shown.index("running") :], "one at a time"
+
+
+@pytest.mark.parametrize("stream", [Screen, io.StringIO])
+def test_quiet_is_silent(stream):
+    assert watched(stream(), quiet=True).getvalue() == ""
+
+
+def fitted_before(stream, **params):
+    """What a fit from Python puts on the stream."""
+    with redirect_stderr(stream):
+        tiny(training__epochs=2, training__batch_size=2, **params).fit(*reviews(60))
+    return stream
+
+
+def test_a_fit_from_python_draws_a_bar_on_a_terminal_and_is_silent_elsewhere():
+    """001-20."""
+    # What the bar shows last is sure to be drawn; before, it may change quicker than it is drawn.
+    assert re.search(r"training .*\d+ % epoch 2  loss \d", fitted_before(Screen()).plain())
+    assert fitted_before(io.StringIO()).getvalue() == ""
+    assert fitted_before(Screen(), progress=False).getvalue() == ""

@@ -32,8 +32,7 @@ def demo(
     from ..data.columns import Columns
     from ..data.docstrings import collect_docstrings
     from ..estimators.fitting import FitOptions
-    from ..training.observers import Stage
-    from ..training.progress import TrainingProgress
+    from ..training.observers import Stage, TrainingProgress
     from ..views.evaluation.page import render
     from ..views.evaluation.terminal import summary
     from .training import classifier_from

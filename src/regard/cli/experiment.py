@@ -110,8 +110,7 @@ def _telling(quiet: bool) -> Iterator[Tell]:
     if quiet or not sys.stderr.isatty():
         yield lambda line: say(line, quiet=quiet)
         return
-    from ..training.observers import Stage
-    from ..training.progress import Progress
+    from ..training.observers import Progress, Stage
 
     with Progress() as progress:
         yield lambda line: progress.on_stage(Stage("running", detail=line))

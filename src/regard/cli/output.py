@@ -49,8 +49,8 @@ def counted(items: Iterable[T], what: str, *, quiet: bool = False) -> Iterator[T
     if quiet:
         yield from items
         return
-    from ..training.progress import Progress
-    from ..training.progress import counted as watched
+    from ..training.observers import Progress
+    from ..training.observers import counted as watched
 
     with Progress() as progress:
         yield from watched(items, what, (progress,))

@@ -256,8 +256,7 @@ def running(
 @contextmanager
 def watching(team: Team, *, logs: Path | None, quiet: bool) -> Iterator[tuple[Observer, ...]]:
     """Give what watches a training: a bar or lines, and logs where they are asked for."""
-    from ..training.observers import TensorBoardLog
-    from ..training.progress import TrainingProgress
+    from ..training.observers import TensorBoardLog, TrainingProgress
 
     with ExitStack() as stack:
         observers: list[Observer] = [stack.enter_context(TrainingProgress(quiet=quiet))]

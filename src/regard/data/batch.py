@@ -14,7 +14,7 @@ from ..ragged import Ragged, send
 from ..text.document import Tokens
 from ..text.encode import Encoded
 from ..text.vocab import Vocab
-from .runs import places_of_rows
+from .batches import places_of_rows
 
 __all__ = ["Batch", "Shape", "collate", "gather", "tokens_per_document"]
 

@@ -1,8 +1,11 @@
-"""Caps on length: what they leave of documents, what they cut, and how to choose them."""
+"""Caps on length: what they leave of documents, what they cut, and how to choose them.
+
+Other programs want arrays of fixed size: what caps leave, padded. Nothing here computes so.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,9 +14,21 @@ from numpy.typing import NDArray
 from ..config import checked_settings, require
 from ..records.data import ClassCut, TruncationReport
 from ..text.encode import Encoded
-from .runs import places_in_row, row_sums
+from ..text.vocab import PADDING
+from .batch import Batch
+from .batches import places_in_row, row_sums
 
-__all__ = ["Caps", "CutTally", "Kept", "count_cuts", "cut", "left_of", "length_at"]
+__all__ = [
+    "Caps",
+    "CutTally",
+    "FixedArray",
+    "Kept",
+    "count_cuts",
+    "cut",
+    "left_of",
+    "length_at",
+    "to_fixed_array",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,3 +141,40 @@ def length_at(histogram: NDArray[np.int64], fraction: float) -> int:
         return 0
     # A hair is taken off, since 0.8 x 10 may come out above 8.
     return int(np.searchsorted(up_to, fraction * up_to[-1] * (1 - 1e-12)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FixedArray:
+    """Ids, (documents, sentences, words), zero where there is none, and what was cut."""
+
+    ids: NDArray[np.int64]
+    report: TruncationReport
+
+
+def to_fixed_array(
+    batch: Batch, *, document_size: int, sentence_size: int, labels: Sequence[str] | None = None
+) -> FixedArray:
+    """Pad short sentences and documents with 0 and cut long ones.
+
+    With ``labels``, one a document, what was cut is counted for each of them.
+    """
+    require(document_size >= 1, f"document_size must be at least 1, got {document_size}")
+    require(sentence_size >= 1, f"sentence_size must be at least 1, got {sentence_size}")
+    sentences = batch.sentences.cpu().numpy()
+    lengths = batch.ids.lengths.cpu().numpy()
+    caps = Caps(max_sentences=document_size, max_words=sentence_size)
+    kept = cut(lengths, sentences, caps)
+    array = np.full((len(batch), document_size, sentence_size), PADDING, dtype=np.int64)
+    document = np.repeat(np.arange(len(batch)), kept.sentences)
+    in_document = places_in_row(kept.sentences)
+    array[
+        np.repeat(document, kept.sentence_lengths),
+        np.repeat(in_document, kept.sentence_lengths),
+        places_in_row(kept.sentence_lengths),
+    ] = batch.ids.values.cpu().numpy()[kept.tokens]
+    tally = CutTally(caps)
+    counts = count_cuts(lengths, sentences, kept)
+    tally.add(counts)
+    for row, label in zip(counts, labels or (), strict=False):
+        tally.add_to_class(row, label)
+    return FixedArray(array, tally.report())

@@ -1,4 +1,4 @@
-"""The check before training: what is in the data, and what is doubtful about them."""
+"""The check before training: what is in the data, how long it is, and what is doubtful."""
 
 from __future__ import annotations
 
@@ -7,13 +7,19 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..records.data import ClassSize, DataCheck, Lengths, Overlap, ReadCounts
-from .caps import length_at
-from .corpus.lengths import sentence_histogram, word_histogram
+from ..records.data import ClassSize, DataCheck, Lengths, Overlap, ReadCounts, TruncationReport
+from .caps import Caps, CutTally, count_cuts, cut, length_at
 from .corpus.mapped import Corpus
 from .fingerprints import repeated, shared
 
-__all__ = ["check_corpus", "estimate_memory"]
+__all__ = [
+    "check_corpus",
+    "estimate_memory",
+    "percentile_caps",
+    "sentence_histogram",
+    "truncation_report",
+    "word_histogram",
+]
 
 _WITHOUT_DATA = 300 << 20  # Python and torch with nothing to do
 
@@ -66,6 +72,54 @@ def estimate_memory(*, parameter_count: int, batch_tokens: int, token_size: int)
     numbers the model keeps for each token of a batch, and each of them gets a gradient too.
     """
     return _WITHOUT_DATA + 16 * parameter_count + 8 * batch_tokens * token_size
+
+
+def percentile_caps(
+    corpus: Corpus, fraction: float = 0.8, indices: ArrayLike | None = None
+) -> Caps:
+    """Return the caps that leave ``fraction`` of the documents and of the sentences whole.
+
+    With ``indices`` only these documents are looked at: the training documents, for instance.
+    """
+    return Caps(
+        max_sentences=max(1, length_at(sentence_histogram(corpus, indices), fraction)),
+        max_words=max(1, length_at(word_histogram(corpus, indices), fraction)),
+    )
+
+
+def truncation_report(
+    corpus: Corpus, caps: Caps, indices: ArrayLike | None = None
+) -> TruncationReport:
+    """Count what caps take from the documents of each class."""
+    tally = CutTally(caps)
+    for block in corpus.blocks(indices):
+        rows = corpus.sentence_rows(block)
+        kept = cut(rows.sentence_lengths, rows.sentences, caps)
+        counts = count_cuts(rows.sentence_lengths, rows.sentences, kept)
+        tally.add(counts)
+        if corpus.labels is None:
+            continue
+        found = corpus.class_places(block)
+        for number in np.unique(found.classes).tolist():
+            members = found.documents[found.classes == number]
+            tally.add_to_class(counts[members].sum(axis=0), str(corpus.labels.classes[number]))
+    return tally.report()
+
+
+def sentence_histogram(corpus: Corpus, indices: ArrayLike | None = None) -> NDArray[np.int64]:
+    """Count the documents that have 0, 1, 2, ... sentences."""
+    counts = corpus.sentence_counts
+    return np.bincount(counts if indices is None else counts[np.asarray(indices, np.int64)])
+
+
+def word_histogram(corpus: Corpus, indices: ArrayLike | None = None) -> NDArray[np.int64]:
+    """Count the sentences that have 0, 1, 2, ... words."""
+    total = np.zeros(1, dtype=np.int64)
+    for block in corpus.blocks(indices):
+        added = np.bincount(corpus.sentence_rows(block).sentence_lengths, minlength=len(total))
+        added[: len(total)] += total
+        total = added
+    return total
 
 
 def _chosen(corpus: Corpus, given: ArrayLike | None, part: int) -> NDArray[np.int64]:

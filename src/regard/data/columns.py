@@ -22,8 +22,8 @@ from ..config import checked_settings, require
 from ..errors import DataError
 from ..records.data import BadRow, RowFault
 from ..text.document import Document, Label
-from .formats.dialects import Dialect
 from .formats.encodings import require_encoding
+from .formats.lines import Dialect
 
 __all__ = [
     "PARTS",

@@ -1,9 +1,14 @@
-"""Texts with what is to be written about each: a source to read and a target to write."""
+"""Texts with what is to be written about each: a source to read and a target to write.
+
+People may have drawn which words of both belong together: a file of links has a line for each pair.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -12,14 +17,26 @@ from torch import Tensor
 
 from ..errors import DataError
 from ..ragged import Ragged
+from ..records.translation import GoldLinks, Link
 from ..text.units import END, START, CutText
 from .batch import Batch
+from .batches import places_of_rows
 from .columns import shown_value
-from .readers import Reader
-from .runs import places_of_rows
-from .tables import one_column
+from .formats.lines import Lines
+from .readers import Reader, one_column
 
-__all__ = ["EncodedPairs", "Pair", "PairBatch", "collate_sources", "pair_texts", "read_pairs"]
+__all__ = [
+    "EncodedPairs",
+    "Pair",
+    "PairBatch",
+    "collate_sources",
+    "pair_texts",
+    "parse_links",
+    "read_links",
+    "read_pairs",
+]
+
+_LINK = re.compile(r"(\d+)([-?])(\d+)", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +135,35 @@ def _texts(texts: Iterable[object], name: str) -> list[str]:
             raise DataError(f"number {number} of the {name} is {shown_value(text)}, not a string")
         found.append(str(text))
     return found
+
+
+def parse_links(line: str) -> GoldLinks:
+    """Read the links of one pair: ``i-j`` is sure, ``i?j`` is possible, words counted from 0.
+
+    An empty line is a pair without links.
+    """
+    found: dict[str, set[Link]] = {"-": set(), "?": set()}
+    for part in line.split():
+        match = _LINK.fullmatch(part)
+        if match is None:
+            raise DataError(
+                f"{part!r} is no link; write 3-2 for a sure one, 3?2 for a possible one"
+            )
+        source, kind, target = match.groups()
+        found[kind].add((int(source), int(target)))
+    return GoldLinks(frozenset(found["-"]), frozenset(found["?"]))
+
+
+def read_links(path: Path | str) -> Iterator[GoldLinks]:
+    """Read the links of one pair from each line of a file, in the format of Pharaoh."""
+    lines = Lines(path, "utf-8")
+    for number, (line, problem) in enumerate(lines, 1):
+        try:
+            if problem:
+                raise DataError(problem)
+            yield parse_links(line)
+        except DataError as wrong:
+            raise DataError(f"{lines.name}:{number}: {wrong}") from wrong
 
 
 def collate_sources(sources: Sequence[CutText]) -> Batch:

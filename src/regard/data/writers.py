@@ -14,9 +14,8 @@ from typing import BinaryIO
 
 from ..errors import DataError
 from ..files import naming, open_named, standard_output, write_file
-from .formats.dialects import Dialect
 from .formats.jsonlines import json_lines
-from .formats.lines import STANDARD_INPUT
+from .formats.lines import STANDARD_INPUT, Dialect
 from .formats.rows import Cell, Cells
 from .formats.table import find_written_format
 from .locks import hold_lock

@@ -43,7 +43,7 @@ from ..text.vocab import Vocab
 from ..training.batches import PlannedBatches, Source
 from ..training.config import TrainingConfig
 from ..training.devices import choose_device, device_of
-from ..training.progress import TrainingProgress
+from ..training.observers import TrainingProgress
 from .default_method import COST, affordable_words, best_method, best_method_held_out, words_to_try
 from .evaluation import evaluate
 from .fitting import FitOptions, Holdout, Pace, begin_fit

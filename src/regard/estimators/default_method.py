@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from ..data.batch import Batch
-from ..data.runs import cut_runs
+from ..data.batches import cut_runs
 from ..errors import ConfigError, DataError
 from ..explain.answers import Answers
 from ..explain.comprehensiveness import comprehensiveness

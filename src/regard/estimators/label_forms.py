@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..config import Plain
 from ..data.labels import LabelIndex
-from ..data.tables import label_rows
+from ..data.readers import label_rows
 from ..errors import DataError
 
 __all__ = ["LabelForm"]

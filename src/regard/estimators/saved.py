@@ -22,12 +22,11 @@ from ..models.base import ModelConfig
 from ..models.seq2seq import Seq2SeqConfig
 from ..records.history import History
 from ..tasks.baselines import TfidfBaseline
-from ..tasks.generate import GenerationConfig
+from ..tasks.generate import ForcingConfig, GenerationConfig
 from ..text.tokenize import TextConfig
 from ..text.units import Units, UnitsConfig, load_units, save_units
 from ..text.vocab import Vocab
 from ..training.config import TrainingConfig
-from ..training.forcing import ForcingConfig
 from .card import Card
 from .folder import WEIGHTS, SavedFolder, open_folder, write_folder, write_weights
 from .label_forms import LabelForm

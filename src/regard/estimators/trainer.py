@@ -21,15 +21,12 @@ from ..records.history import Epoch, History, Stopped
 from ..tasks.classify import ClassificationLoss, balanced_weights
 from ..tasks.loss import Loss
 from ..training.batches import B, Batches
-from ..training.checkpoint import Checkpoint, fingerprint
+from ..training.checkpoint import Checkpoint, Snapshot, fingerprint
 from ..training.config import TrainingConfig
 from ..training.interrupts import Interrupts
-from ..training.loop import Step, count_steps, train
+from ..training.loop import EarlyStopping, RunningLoss, Step, count_steps, train
 from ..training.observers import Observer, Stage
-from ..training.running import RunningLoss
-from ..training.snapshot import Snapshot
 from ..training.state import M, TrainingState
-from ..training.stopping import EarlyStopping
 from ..training.teams import Alone, Team
 
 __all__ = [

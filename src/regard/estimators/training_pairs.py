@@ -22,8 +22,8 @@ from ..data.splits import split_by_group
 from ..errors import DataError
 from ..models.reader import chunks
 from ..models.seq2seq import Seq2Seq
-from ..tasks.bleu import BLEU_COUNTS, bleu_counts, bleu_of_counts
 from ..tasks.generate import GenerationConfig, TokenLoss, generate
+from ..tasks.translations import BLEU_COUNTS, bleu_counts, bleu_of_counts
 from ..text.units import Units, UnitsConfig, build_units
 from ..training.batches import Batches
 from ..training.devices import device_of

@@ -25,16 +25,18 @@ from ..records.audit import Audit, MethodAudit
 from ..records.data import PairCheck
 from ..records.history import History
 from ..records.translation import Candidate, TranslationScores
-from ..tasks.alignment import mean_effective_count
-from ..tasks.bleu import doubt_translations, score_translations
-from ..tasks.edits import character_error_rate
-from ..tasks.generate import GenerationConfig, TokenLoss, generate
+from ..tasks.generate import ForcedLoss, ForcingConfig, GenerationConfig, TokenLoss, generate
+from ..tasks.translations import (
+    character_error_rate,
+    doubt_translations,
+    mean_effective_count,
+    score_translations,
+)
 from ..text.units import Units, UnitsConfig
 from ..training.batches import PlannedBatches
 from ..training.config import TrainingConfig
 from ..training.devices import choose_device
-from ..training.forcing import ForcedLoss, ForcingConfig
-from ..training.progress import TrainingProgress
+from ..training.observers import TrainingProgress
 from .fitting import FitOptions, Holdout, Pace, begin_fit
 from .saved import SavedTranslator, TranslatorSettings
 from .text_estimator import TextEstimator, draw_network

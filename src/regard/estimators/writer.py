@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
+from ..data.batches import cut_runs
 from ..data.pairs import EncodedPairs, Pair, PairBatch, collate_sources
-from ..data.runs import cut_runs
 from ..models.seq2seq import Seq2Seq
 from ..nn.decoding.search import Hypothesis
 from ..nn.dropout import in_evaluation

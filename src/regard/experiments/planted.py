@@ -19,7 +19,7 @@ from ..data.series import SeriesBatch
 from ..models.attention_lstm import AttentionLSTM, AttentionLSTMConfig
 from ..ragged import Ragged
 from ..records.experiment import Chart, Curve, Finding, Row
-from ..tasks.answering import answer_loss
+from ..tasks.loss import answer_loss
 from ..training.batches import PlannedBatches
 from ..training.loop import train
 from ..training.seeds import derived_seed, seeded

@@ -12,13 +12,11 @@ from ..data.pairs import EncodedPairs
 from ..models.seq2seq import Seq2Seq, Seq2SeqConfig
 from ..nn.decoding.search import Hypothesis
 from ..records.experiment import Curve
-from ..tasks.generate import GenerationConfig, TokenLoss, generate
+from ..tasks.generate import ForcedLoss, ForcingConfig, GenerationConfig, TokenLoss, generate
 from ..training.batches import PlannedBatches
 from ..training.config import TrainingConfig
 from ..training.devices import device_of
-from ..training.forcing import ForcedLoss, ForcingConfig
-from ..training.loop import train
-from ..training.running import RunningLoss
+from ..training.loop import RunningLoss, train
 from ..training.seeds import derived_seed, seeded
 from .running import Tell
 

@@ -19,7 +19,7 @@ from ..data.pairs import EncodedPairs
 from ..models.seq2seq import PRESETS
 from ..nn.decoding.decoders import DecoderName
 from ..records.experiment import Chart, Curve, Finding, Row
-from ..tasks.edits import character_error_rate
+from ..tasks.translations import character_error_rate
 from ..text.units import RESERVED
 from ..training.seeds import derived_seed
 from .romanization import FINALS, INITIALS, VOWELS, romanized, syllable

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ..data.batch import Batch, gather
+from ..data.batches import cut_runs
 from ..data.caps import Caps, count_cuts, cut, left_of
 from ..data.readers import read_strings
-from ..data.runs import cut_runs
 from ..data.threads import ahead
 from ..models.base import Model
 from ..nn.dropout import in_evaluation

@@ -210,7 +210,7 @@ class Evaluation(Record):
 
         A threshold that leaves less than ``fewest`` documents is luck and does not count. Read
         off these documents it flatters a little; for use, set the threshold on validation data
-        with ``tasks.abstention.threshold_for``.
+        with ``tasks.calibration.threshold_for``.
         """
         enough = [
             point

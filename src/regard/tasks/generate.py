@@ -1,8 +1,14 @@
-"""What writing about sources needs beyond a model: the loss, and letting the model write."""
+"""What writing about sources needs beyond a model: the loss, and letting the model write.
+
+In training a decoder is told the true tokens as often as a schedule says: in the scheduled sampling
+of Bengio et al. (2015) it starts with the truth, and is left to itself more and more, as it will be
+when it is used.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -23,10 +29,22 @@ from ..text.units import END, START
 from ..text.vocab import PADDING
 from .loss import Loss
 
-__all__ = ["GenerationConfig", "Method", "TokenLoss", "generate"]
+__all__ = [
+    "FORCINGS",
+    "ForcedLoss",
+    "ForcingConfig",
+    "GenerationConfig",
+    "Method",
+    "TokenLoss",
+    "forcing_ratio",
+    "generate",
+]
+
 
 Method = Literal["greedy", "beam", "sample"]
 """How the next token is chosen."""
+ForcingName = Literal["constant", "linear", "exponential", "inverse-sigmoid"]
+_STEEPNESS = 10.0  # of the inverse sigmoid: it is within 1 % of its ends near both of them
 
 
 @dataclass(frozen=True)
@@ -55,6 +73,42 @@ class GenerationConfig:
             require(
                 least <= value <= most, f"{name} must be from {least:g} to {most:g}, got {value}"
             )
+
+
+@torch.no_grad()
+def generate(model: Seq2Seq, source: Batch, config: GenerationConfig) -> list[list[Hypothesis]]:
+    """Let the model write about each source on its own; return the hypotheses, best first.
+
+    It never sees a target, and dropout is off. Greedy writing and sampling give one each. The
+    start and the padding are never written, however likely the model thinks them.
+    """
+    with in_evaluation(model):
+        state, decoder = model.start(source), _Writer(model.decoder)
+        lengths = source.by_document.lengths
+        limits = (lengths * config.longest_ratio).long() + 10
+        ends = Ends(START, END, limits.clamp(max=config.longest))
+        if config.method == "beam":
+            power = config.length_power
+            return beam_search(decoder, state, ends, width=config.beam, length_power=power)
+        if config.method == "greedy":
+            found = greedy_search(decoder, state, ends)
+        else:
+            heat = config.temperature
+            found = sample(decoder, state, ends, seed=config.seed, temperature=heat)
+        return [[hypothesis] for hypothesis in found]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Writer:
+    """A decoder that writes no token that stands for nothing in a text."""
+
+    decoder: RecurrentDecoder
+
+    def step(self, state: State, previous: Tensor) -> Step:
+        made = self.decoder.step(state, previous)
+        logits = made.logits.clone()
+        logits[:, PADDING] = logits[:, START] = -math.inf
+        return replace(made, logits=logits)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,37 +146,60 @@ class TokenLoss:
         return self
 
 
-@torch.no_grad()
-def generate(model: Seq2Seq, source: Batch, config: GenerationConfig) -> list[list[Hypothesis]]:
-    """Let the model write about each source on its own; return the hypotheses, best first.
-
-    It never sees a target, and dropout is off. Greedy writing and sampling give one each. The
-    start and the padding are never written, however likely the model thinks them.
-    """
-    with in_evaluation(model):
-        state, decoder = model.start(source), _Writer(model.decoder)
-        lengths = source.by_document.lengths
-        limits = (lengths * config.longest_ratio).long() + 10
-        ends = Ends(START, END, limits.clamp(max=config.longest))
-        if config.method == "beam":
-            power = config.length_power
-            return beam_search(decoder, state, ends, width=config.beam, length_power=power)
-        if config.method == "greedy":
-            found = greedy_search(decoder, state, ends)
-        else:
-            heat = config.temperature
-            found = sample(decoder, state, ends, seed=config.seed, temperature=heat)
-        return [[hypothesis] for hypothesis in found]
-
-
 @dataclass(frozen=True, slots=True, eq=False)
-class _Writer:
-    """A decoder that writes no token that stands for nothing in a text."""
+class ForcedLoss:
+    """The loss of every target token, told the true tokens as often as the schedule says."""
 
-    decoder: RecurrentDecoder
+    loss: TokenLoss
+    forcing: ForcingConfig
 
-    def step(self, state: State, previous: Tensor) -> Step:
-        made = self.decoder.step(state, previous)
-        logits = made.logits.clone()
-        logits[:, PADDING] = logits[:, START] = -math.inf
-        return replace(made, logits=logits)
+    def __call__(self, model: Seq2Seq, batch: PairBatch, progress: float = 0.0) -> Loss:
+        """Let the model write the targets, after this share of its training."""
+        return replace(self.loss, forcing=forcing_ratio(self.forcing, progress))(model, batch)
+
+    def to(self, device: torch.device) -> ForcedLoss:
+        """The same loss; it has nothing that lies on a device."""
+        return self
+
+
+@dataclass(frozen=True)
+@checked_settings
+class ForcingConfig:
+    """The probability that a step is told the true token: at the start, and at the end."""
+
+    schedule: ForcingName = "constant"
+    start: float = 1.0
+    end: float = 0.1  # not used where it is constant
+
+    def __post_init__(self) -> None:
+        require_one_of("schedule", self.schedule, FORCINGS)
+        for name in ("start", "end"):
+            value = getattr(self, name)
+            require(0 <= value <= 1, f"{name} must be from 0 to 1, got {value}")
+        require(
+            self.schedule != "exponential" or min(self.start, self.end) > 0,
+            "an exponential schedule never reaches 0; give a start and an end above it",
+        )
+
+
+def forcing_ratio(config: ForcingConfig, progress: float) -> float:
+    """Return the probability of the true token after a share of the training, from 0 to 1."""
+    share = min(max(progress, 0.0), 1.0)
+    return FORCINGS[config.schedule](config.start, config.end, share)
+
+
+def _inverse_sigmoid(start: float, end: float, progress: float) -> float:
+    def fall(share: float) -> float:
+        return 1 / (1 + math.exp(_STEEPNESS * (share - 0.5)))
+
+    left = (fall(progress) - fall(1)) / (fall(0) - fall(1))
+    return end + (start - end) * left
+
+
+FORCINGS: dict[str, Callable[[float, float, float], float]] = {
+    "constant": lambda start, end, progress: start,
+    "linear": lambda start, end, progress: start + (end - start) * progress,
+    "exponential": lambda start, end, progress: start * (end / start) ** progress,
+    "inverse-sigmoid": _inverse_sigmoid,
+}
+"""Every schedule by its name in the settings: from start to end, by the share that is done."""

@@ -18,9 +18,8 @@ from ..records.evaluation import (
     Mistake,
 )
 from ..records.explanation import ClassName
-from .abstention import coverage_curve
 from .bootstrap import Outcomes, Scores, percentiles, proportion_interval, resampled_scores
-from .calibration import calibration
+from .calibration import calibration, coverage_curve
 from .predictions import BaselineAnswers, Floats, Integers, Predictions
 
 __all__ = ["evaluate", "length_effect", "per_class", "worst_mistakes"]

@@ -1,11 +1,22 @@
-"""Those who watch what takes long, most of all a training: progress bars, logs."""
+"""Those who watch what takes long, most of all a training: bars, lines, logs.
+
+Whatever takes long says so in one way: it hands a ``Stage`` to observers. ``Progress`` is the
+observer that draws; ``counted`` makes stages of anything that is gone through item by item.
+"""
 
 from __future__ import annotations
 
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self, TypeVar
+
+from rich.console import Console
+from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bars
 
 from ..errors import MissingExtra
 from ..records.history import Epoch
@@ -14,7 +25,13 @@ from .loop import Step
 if TYPE_CHECKING:
     from torch.utils.tensorboard.writer import SummaryWriter
 
-__all__ = ["Observer", "Stage", "TensorBoardLog"]
+__all__ = ["Observer", "Progress", "Stage", "TensorBoardLog", "TrainingProgress", "counted"]
+
+T = TypeVar("T")
+
+SCORES = {"loss": ("validation loss", 4), "macro_f1": ("macro-F1", 4), "bleu": ("BLEU", 2)}
+"""How a score is called, and how many digits of it are shown, where that is not as usual."""
+LONG = 2.0  # seconds after which a stage that is not on a bar is worth a line
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +55,164 @@ class Observer:
 
     def on_stage(self, stage: Stage) -> None:
         """See what is done before, between and after the epochs."""
+
+
+def counted(items: Iterable[T], name: str, observers: Sequence[Observer]) -> Iterator[T]:
+    """Pass the items on, and tell the observers of each how many there were before it."""
+    total = len(items) if isinstance(items, Sized) else None
+    for done, item in enumerate(items):
+        for observer in observers:
+            observer.on_stage(Stage(name, done, total))
+        yield item
+
+
+class Progress(Observer):
+    """Shows stages: a bar with what is done and the time left, where there is a screen for it.
+
+    That is a terminal or a notebook. Elsewhere a stage has one line, once it takes long; without
+    ``lines`` there is nothing.
+    """
+
+    def __init__(
+        self,
+        *,
+        quiet: bool = False,
+        lines: bool = True,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._lines = lines and not quiet
+        self._clock = clock
+        self._stage: str | None = None
+        self._began: float | None = None  # None: the stage has its line already
+        self._bars = None if quiet else _bars()
+        self._tasks: dict[str, TaskID] = {}
+
+    def __enter__(self) -> Self:
+        if self._bars is not None:
+            self._bars.start()
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        if self._bars is not None:
+            self._bars.stop()
+
+    def on_stage(self, stage: Stage) -> None:
+        """Show on the bar what is being done; elsewhere a line says it once it takes long."""
+        if self._bars is not None:
+            self._draw(stage)
+        elif self._lines:
+            if stage.name != self._stage:
+                self._began = self._clock()
+            elif self._began is not None and (gone := self._clock() - self._began) >= LONG:
+                self._began = None
+                print(_line(stage, gone), file=sys.stderr, flush=True)
+        self._stage = stage.name
+
+    def _draw(self, stage: Stage, *, again: bool = True) -> None:
+        """Show one stage alone; ``again`` says that its time begins anew where it comes back."""
+        bars = self._bars
+        assert bars is not None
+        is_new = stage.name != self._stage
+        if is_new and self._stage in self._tasks:
+            bars.refresh()  # how far the other has come may not have been drawn yet
+            bars.update(self._tasks[self._stage], visible=False)
+        if stage.name not in self._tasks:
+            self._tasks[stage.name] = bars.add_task(
+                stage.name, total=stage.total, amount="", detail=""
+            )
+        elif is_new and again:
+            bars.reset(self._tasks[stage.name])
+        bars.update(
+            self._tasks[stage.name],
+            completed=stage.done,
+            total=stage.total,
+            visible=True,
+            amount=_amount(stage),
+            detail=stage.detail,
+        )
+        if is_new:
+            bars.refresh()  # it may be over before the bar is next drawn
+        self._stage = stage.name
+
+    def _say(self, line: str) -> None:
+        """Print a line that stays."""
+        if self._bars is not None:
+            self._bars.console.print(line, highlight=False, markup=False)
+        elif self._lines:
+            print(line, file=sys.stderr, flush=True)
+
+
+class TrainingProgress(Progress):
+    """Watches a training: its bar has loss and speed too, and each epoch leaves a line."""
+
+    _smooth_loss: float | None = None
+    _documents = 0
+    _seconds = 0.0
+    _score = ""
+
+    def on_step(self, step: Step) -> None:
+        """Move the bar."""
+        self._documents += step.documents
+        self._seconds += step.seconds
+        if self._bars is None:
+            self._stage = None
+            return
+        # Asking for a loss makes a GPU wait; ten times in a hundred steps is often enough.
+        if step.step % 10:
+            return
+        loss = step.loss
+        self._smooth_loss = (
+            loss if self._smooth_loss is None else 0.9 * self._smooth_loss + 0.1 * loss
+        )
+        speed = self._documents / self._seconds if self._seconds else 0.0
+        detail = (
+            f"epoch {step.epoch}  loss {self._smooth_loss:.3f}{self._score}  "
+            f"{speed:,.0f} documents/s"
+        )
+        self._draw(Stage("training", step.step, step.total_steps, detail), again=False)
+
+    def on_epoch(self, epoch: Epoch) -> None:
+        """Print a line about the epoch."""
+        line = f"epoch {epoch.epoch:>2}  loss {epoch.train_loss:.4f}"
+        for name, score in epoch.validation.items():
+            title, digits = SCORES.get(name, (name, 4))
+            line += f"  {title} {score:.{digits}f}"
+            if name in ("accuracy", "bleu"):
+                self._score = f"  {title} {score:.{digits - 1}f}"
+        self._say(f"{line}  {epoch.documents_per_second:,.0f} documents/s")
+
+
+def _amount(stage: Stage) -> str:
+    """How much is done: a share of what there is, or as many as there were."""
+    if stage.total:
+        return f"{100 * stage.done / stage.total:>3.0f} %"
+    return f"{stage.done:,}" if stage.done else ""
+
+
+def _line(stage: Stage, seconds: float) -> str:
+    """What a stage says of itself after so many seconds."""
+    if stage.total is None:
+        return f"{stage.name}, {stage.done:,} done" if stage.done else stage.name
+    line = f"{stage.name}, {stage.done:,} of {stage.total:,} done"
+    if not stage.done:
+        return line
+    return f"{line}, about {seconds / stage.done * (stage.total - stage.done):,.0f} s left"
+
+
+def _bars() -> Bars | None:
+    """The bars, where there is a screen that can show them."""
+    console = Console(stderr=True)
+    if not (console.is_terminal or console.is_jupyter):
+        return None
+    return Bars(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.fields[amount]}"),
+        TextColumn("{task.fields[detail]}", markup=False),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+    )
 
 
 class TensorBoardLog(Observer):

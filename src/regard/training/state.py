@@ -11,11 +11,10 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from ..records.encoding import Json
+from .checkpoint import Snapshot
 from .config import TrainingConfig
-from .optimizers import build_optimizer
+from .optimizers import build_optimizer, build_schedule
 from .row_adam import row_optimizers
-from .schedules import build_schedule
-from .snapshot import Snapshot
 
 __all__ = ["M", "TrainingState"]
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from regard.data.batch import Batch, collate
 from regard.data.caps import Caps
+from regard.data.check import percentile_caps, truncation_report
 from regard.data.columns import Columns
 from regard.data.corpus import Corpus, CorpusWriter, build_corpus
-from regard.data.corpus.lengths import percentile_caps, truncation_report
 from regard.data.fingerprints import fingerprint
 from regard.data.labels import LabelIndex
 from regard.errors import DataError

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from regard.data.columns import Columns, Ignored, Row
 from regard.data.formats.delimited import delimited_rows
-from regard.data.formats.dialects import Dialect
+from regard.data.formats.lines import Dialect
 from regard.errors import DataError
 from regard.records.data import BadRow
 

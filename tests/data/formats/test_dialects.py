@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from regard.data.columns import Columns
-from regard.data.formats.dialects import Dialect
+from regard.data.formats.lines import Dialect
 from regard.data.readers import read_documents
 from regard.data.writers import RowWriter
 from regard.errors import DataError

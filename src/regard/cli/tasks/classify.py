@@ -24,7 +24,7 @@ from .task import DocumentsToLabel, ModelToEvaluate, Task, TextsToShow, Training
 
 if TYPE_CHECKING:
     from ...data.columns import Columns
-    from ...data.formats.dialects import Dialect
+    from ...data.formats.lines import Dialect
     from ...data.readers import Reader
     from ...data.writers import Cell, Cells
     from ...estimators.classifier import DocumentClassifier
@@ -95,7 +95,7 @@ class ClassificationJob(TrainingJob):
 
     def fit(self, options: FitOptions) -> None:
         """Fit the classifier, and choose how it explains."""
-        from ...training.progress import counted as watched
+        from ...training.observers import counted as watched
 
         columns, first = self.reader.columns, options.team.rank == 0
         options = replace(

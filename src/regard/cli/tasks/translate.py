@@ -59,7 +59,7 @@ class TranslationJob(TrainingJob):
     def fit(self, options: FitOptions) -> None:
         """Fit the translator on pairs."""
         from ...data.pairs import read_pairs
-        from ...training.progress import counted as watched
+        from ...training.observers import counted as watched
 
         pairs = watched(read_pairs(self.reader), "reading", options.observers)
         validation = None if self.held_out is None else read_pairs(self.held_out)
@@ -146,7 +146,7 @@ def _evaluate(asked: ModelToEvaluate) -> None:
 
 def _gold(path: str, pairs: int) -> list[GoldLinks]:
     """Read which words belong together, a line for each pair; before any work is done."""
-    from ...data.formats.links import read_links
+    from ...data.pairs import read_links
 
     gold = list(read_links(existing(path)))
     if len(gold) != pairs:
@@ -158,7 +158,7 @@ def _linked(
     translator: Translator, pairs: Sequence[Pair], gold: list[GoldLinks]
 ) -> AlignmentScores:
     """Score where the translator looks while it is told to write the references."""
-    from ...tasks.alignment import links_of, score_links
+    from ...tasks.translations import links_of, score_links
 
     aligned = translator.align([pair.source for pair in pairs], [pair.target for pair in pairs])
     return score_links([links_of(one) for one in aligned], gold)

@@ -16,9 +16,9 @@ from ...ragged import Ragged
 from ...records.data import TruncationReport
 from ...text.vocab import Vocab
 from ..batch import Batch
+from ..batches import cut_runs, places_of_rows, row_sums
 from ..caps import Caps, cut
 from ..labels import LabelIndex
-from ..runs import cut_runs, places_of_rows, row_sums
 from .store import DTYPES, Arrays, load_store, load_words
 
 __all__ = ["ClassPlaces", "Corpus", "SentenceRows"]

@@ -19,8 +19,7 @@ from typing import NamedTuple
 from ...errors import DataError
 from ...records.data import BadRow
 from ..columns import Columns, Found, Ignored, Row, is_number, require_columns, unique_names
-from .dialects import Dialect, Quoting
-from .lines import LONGEST_ROW, NamedLines
+from .lines import LONGEST_ROW, Dialect, NamedLines, Quoting
 from .rows import Cell, Cells, RowEncoder, finite, require_known_columns
 
 __all__ = ["DelimitedEncoder", "delimited_rows"]

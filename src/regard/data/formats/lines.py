@@ -1,7 +1,11 @@
-"""The lines of a text file, decoded one at a time, so that a bad one spoils no other."""
+"""The lines of a text file, decoded one at a time, so that a bad one spoils no other.
+
+How the file was written is its dialect, so that an answer can be given in the same hand.
+"""
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import gzip
 import io
@@ -10,8 +14,9 @@ import sys
 import warnings
 import zlib
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO, Protocol, cast
+from typing import BinaryIO, Literal, Protocol, cast
 
 from ...errors import DataError
 from .encodings import (
@@ -26,12 +31,24 @@ from .encodings import (
     wide_encoding,
 )
 
-__all__ = ["LONGEST_ROW", "STANDARD_INPUT", "Lines", "NamedLines", "Resumed", "open_bytes"]
+__all__ = [
+    "LONGEST_ROW",
+    "STANDARD_INPUT",
+    "Dialect",
+    "Lines",
+    "NamedLines",
+    "Quoting",
+    "Resumed",
+    "in_encoding_of",
+    "open_bytes",
+]
 
 STANDARD_INPUT = "-"
-
 LONGEST_ROW = 1 << 26  # bytes or characters, in one line or in several
 _BLOCK = 1 << 20
+
+Quoting = Literal["needed", "texts", "all"]
+"""Which fields stand in quotes: those that must, all but numbers, or all."""
 
 
 class NamedLines(Protocol):
@@ -226,3 +243,27 @@ def _with_peek(stream: object, stack: contextlib.ExitStack) -> io.BufferedReader
     wrapped: io.BufferedReader = io.BufferedReader(cast(io.RawIOBase, stream), _BLOCK)
     stack.callback(wrapped.detach)
     return wrapped
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """What CSV leaves open, as the file has it that was read; by default as we write it."""
+
+    delimiter: str | None = None  # None: as the suffix says
+    encoding: str = "utf-8"
+    mark: bool = False  # whether a byte order mark begins the file
+    line_end: str = "\r\n"
+    quoting: Quoting = "needed"
+    separator_line: bool = False  # whether Excel's ``sep=;`` stands above the header
+    protects: bool = False  # whether what a spreadsheet would compute is made text
+
+
+def in_encoding_of(lines: Lines, dialect: Dialect) -> Dialect:
+    """The dialect with the encoding, and the byte order mark, that lines were read with."""
+    encoding = codecs.lookup(lines.encoding).name
+    if encoding == "utf-8-sig":
+        encoding = "utf-8"
+    if encoding in ("utf-16", "utf-32"):
+        # Its parts are written one by one, and only the first may have a mark.
+        encoding += "-be" if lines.mark in (codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE) else "-le"
+    return replace(dialect, encoding=encoding, mark=bool(lines.mark))

@@ -10,10 +10,9 @@ from ...config import require
 from ...errors import DataError, suggestion
 from ..columns import Columns, Found
 from .delimited import DelimitedEncoder, delimited_rows
-from .dialects import Dialect
 from .folders import TEXT_SUFFIXES, folder_rows, text_rows
 from .jsonlines import JsonEncoder, json_rows
-from .lines import NamedLines
+from .lines import Dialect, NamedLines
 from .parquet import ParquetEncoder, parquet_rows
 from .rows import RowEncoder
 

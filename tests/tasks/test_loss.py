@@ -6,7 +6,7 @@ from torch.nn.functional import cross_entropy, mse_loss
 from regard.data.series import SeriesBatch
 from regard.errors import DataError
 from regard.models.attention_lstm import AttentionLSTMConfig
-from regard.tasks.answering import answer_loss
+from regard.tasks.loss import answer_loss
 
 ROWS = [np.ones((2, 1)), np.zeros((3, 1))]
 
