@@ -16,14 +16,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import regard
-from support.cli_files import COLUMNS, rows, write_csv
+from support.cli_files import rows, write_csv
 from support.parrots import FLAGS as PARROT_FLAGS
 from support.parrots import parrots
 from support.reviews import FLAGS, reviews
 
+from .victim import Patience
+
 HERE = Path(__file__).parent
 SECONDS = 30.0
-"""How long one command may take; what takes longer hangs."""
+"""How long one command may compute, or wait; what takes longer hangs."""
 
 CREATE, WRITE, RENAME, REMOVE = 1, 2, 4, 8
 """Kinds of calls that change files, as in faults.c."""
@@ -89,7 +91,9 @@ class Victim:
         process.stdin.flush()
         # Where the fork is watched by the victim itself, it answers a little later at most.
         later = 20 if request.get("fork") else 0
-        ready, _, _ = select.select([process.stdout], [], [], seconds + later)
+        patience, ready = Patience(process.pid, seconds + later), []
+        while not ready and not patience.ended():
+            ready, _, _ = select.select([process.stdout], [], [], 1)
         line = process.stdout.readline() if ready else ""
         if not line:
             code = self.end()
@@ -160,7 +164,7 @@ class Bench:
         _write_data(self.project)
         small = [*FLAGS, "--set", "training.epochs=4", "-q"]
         for name, seed in (("model", 0), ("other", 1)):
-            self.must("train", "train.csv", *COLUMNS, *small, "--seed", seed, "--out", name)
+            self.must("train", "train.csv", *small, "--seed", seed, "--out", name)
         names = ["--task", "translate", "--source-column", "small", "--target-column", "large"]
         quick = [*PARROT_FLAGS, "--set", "training.epochs=2", "-q"]
         self.must("train", "pairs.tsv", *names, *quick, "--out", "translator")
@@ -177,13 +181,13 @@ class Bench:
 
     def _usual_commands(self):
         data, model = self.project / "train.csv", self.model
-        yield "train", data, *COLUMNS, *FLAGS, "--epochs", 1, "-q", "--out", "model"
+        yield "train", data, *FLAGS, "--epochs", 1, "-q", "--out", "model"
         for suffix in (".jsonl", ".parquet"):
             yield "predict", model, self.project / "new.jsonl", "-q", "--out", f"out{suffix}"
         for suffix in (".html", ".svg", ".png"):
             yield "explain", model, "--text", "A great film.", "-q", "--out", f"out{suffix}"
         for command in ("evaluate", "look"):
-            yield command, model, data, *COLUMNS, "-q", "--out", f"{command}.html"
+            yield command, model, data, "-q", "--out", f"{command}.html"
         yield "translate", self.translator, "a b c"
 
     def end(self):
@@ -273,8 +277,8 @@ def _ran(arguments, answer):
 
 
 def _write_data(folder):
-    write_csv(folder / "train.csv", rows(60, seed=0))
-    write_csv(folder / "test.csv", rows(12, seed=1))
+    for name, count, seed in (("train.csv", 60, 0), ("test.csv", 12, 1)):
+        write_csv(folder / name, [_renamed(row) for row in rows(count, seed)])
     texts = reviews(12, seed=2)[0]
     lines = [json.dumps({"id": place, "text": text}) for place, text in enumerate(texts)]
     (folder / "new.jsonl").write_text("\n".join(lines) + "\n")
@@ -284,6 +288,12 @@ def _write_data(folder):
     lines = ["small\tlarge", *("\t".join(pair) for pair in pairs)]
     (folder / "pairs.tsv").write_text("\n".join(lines) + "\n")
     (folder / "lines.txt").write_text("\n".join(parrots(8, seed=1)[0]) + "\n")
+
+
+def _renamed(row):
+    """A row with the names of columns that are found by themselves."""
+    names = {"review": "text", "stars": "label"}
+    return {names.get(name, name): value for name, value in row.items()}
 
 
 def _force(remove, path, _):

@@ -34,7 +34,6 @@ from .cases import Case
 from .inputs import SMALL
 
 OLD = b"what was there before\n"
-COLUMNS = ("--text-column", "review", "--label-column", "stars")
 
 
 @dataclass(frozen=True)
@@ -65,8 +64,8 @@ class Deed:
 
 
 def _reports():
-    yield "evaluate", lambda p: ("evaluate", p / "model", p / "test.csv", *COLUMNS, "-q")
-    yield "look", lambda p: ("look", p / "model", p / "test.csv", *COLUMNS, "-q")
+    yield "evaluate", lambda p: ("evaluate", p / "model", p / "test.csv", "-q")
+    yield "look", lambda p: ("look", p / "model", p / "test.csv", "-q")
     yield (
         "explain",
         lambda p: ("explain", p / "model", "--text", "A great film.", "-q", "--no-receipt"),
@@ -82,7 +81,11 @@ def _translate(p):
 
 
 def _train(p):
-    return ("train", p / "train.csv", *COLUMNS, *SMALL)
+    return ("train", p / "train.csv", *SMALL)
+
+
+def _train_over(p):
+    return (*_train(p), "--overwrite")
 
 
 FILES = [
@@ -107,6 +110,7 @@ FILES = [
 ]
 TRAININGS = [
     Deed("train", _train, "out", resumes=True, equal=False),
+    Deed("train over", _train_over, "out", over=True, resumes=True, equal=False),
 ]
 
 

@@ -1,7 +1,6 @@
 """Running cases: all, a sample drawn by a seed, or those of a name."""
 
 import contextlib
-import re
 import tempfile
 import time
 import zlib
@@ -49,35 +48,12 @@ QUICK = {
 """How many of each are drawn where a minute is all there is."""
 
 
-NOT_YET: dict[str, str] = {
-    "^signals/predict.*SIGINT": "Ctrl-C while a thread writes leaves a hidden file behind",
-    "^damage/.*-a pipe": "a pipe in a saved folder is waited for",
-    "^bytes/(deep|gzip of zeros|large number|long|many delimiters|nulls|many columns)": (
-        "an error repeats a whole header"
-    ),
-    "^encodings/(told-'(cp|iso2022|utf_16|utf_32|unicode_escape)|utf-16|found-utf-32)": (
-        "line ends of encodings that are not like ASCII"
-    ),
-    "/memory": "an error of the system names no file",
-    "^outputs/(link to itself|process|too long path|no utf-8)": "odd names of outputs",
-    "^outputs/.*-train": "a failed training leaves the folders above it",
-    "^options/predict--device": "an error repeats all that was given",
-    "^failing calls/predict.*remove-": "a finished file whose notes stayed cannot be resumed",
-}
-"""Names of cases, as patterns, that are left out because a defect is known, with the reason."""
-
-
 def cases_of(family, bench):
     """Return the cases of a family; their names are distinct."""
-    made = FAMILIES[family](bench)
-    found = [case for case in made if not _left_out(f"{family}/{case.name}")]
+    found = list(FAMILIES[family](bench))
     twice = [name for name, count in Counter(case.name for case in found).items() if count > 1]
     assert not twice, twice
     return found
-
-
-def _left_out(name):
-    return any(re.search(pattern, name) for pattern in NOT_YET)
 
 
 def sampled(cases, count, seed=0):

@@ -47,7 +47,7 @@ def main():
             os.kill(child.pid, signal.SIGCONT)
             answer = child.watch(request["seconds"], faults)
         elif request["fork"]:
-            child = _Child(command, faults, request, complaints)
+            child = _Child(command, faults, request)
             answer = child.watch(request["seconds"], faults)
             if answer["stopped"]:
                 stopped[child.pid] = child
@@ -163,21 +163,50 @@ def _here(command, faults, request):
     return _answer(streams, code=code, seen=seen)
 
 
+class Patience:
+    """Tells when a process hangs: it computed for too long, or waits for what never comes.
+
+    The processor's seconds count: on a busy machine those on the clock pass without it.
+    """
+
+    def __init__(self, pid, seconds):
+        self._about = Path(f"/proc/{pid}/stat")
+        self._seconds = seconds
+        self._began = self._seen = self._computed()
+        self._first = self._moved = time.monotonic()
+
+    def _computed(self):
+        """Seconds of the processor that it has taken."""
+        with contextlib.suppress(OSError):
+            fields = self._about.read_text().rpartition(")")[2].split()
+            return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return self._seen  # it is gone, as its reader will see
+
+    def ended(self):
+        """Whether nothing is to be waited for any more."""
+        computed, now = self._computed(), time.monotonic()
+        if computed != self._seen:
+            self._seen, self._moved = computed, now
+        return (
+            computed - self._began > self._seconds
+            or now - self._moved > self._seconds
+            or now - self._first > 20 * self._seconds
+        )
+
+
 class _Child:
     """One run of the command in a fork."""
 
-    def __init__(self, command, faults, request, complaints):
+    def __init__(self, command, faults, request):
         gc.freeze()
         self.streams = _new_streams(request)
         self.pid = os.fork()
         if not self.pid:
-            # Where a run hangs is said before it is killed.
-            faulthandler.dump_traceback_later(request["seconds"] * 0.9, file=complaints)
             os._exit(_run(command, faults, request, self.streams))
 
     def watch(self, seconds, faults):
-        """Wait until it ends or stops, at most so long; then it is killed."""
-        end = time.monotonic() + seconds
+        """Wait until it ends or stops; where it hangs it says where, and is killed."""
+        patience = Patience(self.pid, seconds)
         waiting = os.pidfd_open(self.pid)
         try:
             while True:
@@ -189,8 +218,8 @@ class _Child:
                 if found is not None:
                     _, status = os.waitpid(self.pid, 0)
                     break
-                if time.monotonic() > end:
-                    os.kill(self.pid, signal.SIGKILL)
+                if patience.ended():
+                    os.kill(self.pid, signal.SIGABRT)  # faulthandler prints where it is
                     os.waitpid(self.pid, 0)
                     _answer(self.streams)
                     return {"hung": True}
