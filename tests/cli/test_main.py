@@ -11,6 +11,7 @@ import pytest
 
 import regard
 from regard.cli.main import app
+from support.cli_files import COLUMNS
 
 COMMANDS = [
     "demo",
@@ -94,6 +95,14 @@ def test_a_users_error_is_one_line_and_1(tmp_path):
     assert ran.returncode == 1 and ran.stdout == b""
     assert ran.stderr.decode().startswith("error: there is no file ")
     assert ran.stderr.count(b"\n") == 1
+
+
+def test_of_an_endless_error_both_ends_are_said(shell, project):
+    """Issue 10: what was given may be a whole file; what to do stands at the end."""
+    told = shell("look", project.model, project.test, *COLUMNS, "--word", "\u202e" * 5000)
+    assert told.code == 1 and len(told.err) < 1000
+    assert told.err.startswith("error: the model knows no word ")
+    assert told.err.endswith("; choose a word of the training texts\n")
 
 
 def test_a_pipe_that_closes_early_is_no_error(project):

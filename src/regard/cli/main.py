@@ -33,6 +33,8 @@ __all__ = ["app", "main"]
 
 INTERRUPTED = 130
 """The exit code of a command that was ended by Ctrl-C."""
+LONGEST_LINE = 1000
+"""Letters of an error or a warning; of a longer one both ends are said."""
 
 app = typer.Typer(
     name="regard",
@@ -128,12 +130,18 @@ def _warning_line(
     line: str | None = None,
 ) -> str:
     """One line for a person; where in our code it comes from is not their concern."""
-    return printable(" ".join(f"warning: {message}".split())) + "\n"
+    return printable(_one_line(f"warning: {message}")) + "\n"
 
 
 def _tell(error: str) -> int:
-    say(" ".join(f"error: {error}".split()))
+    say(_one_line(f"error: {error}"))
     return 1
+
+
+def _one_line(text: str) -> str:
+    """The text on one line; of a very long one, such as a file given as a name, both ends."""
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST_LINE else f"{line[:600]} ... {line[-300:]}"
 
 
 @runtime_checkable
