@@ -2,7 +2,14 @@ import numpy as np
 import pytest
 import torch
 
-from regard.experiments.cues import POOLED, PRICES, Penalty, Pooling, draw_documents, overlap
+from regard.experiments.cues import (
+    POOLED,
+    PRICES,
+    Penalty,
+    PoolingComparison,
+    draw_documents,
+    overlap,
+)
 from regard.ragged import Ragged
 
 
@@ -36,7 +43,7 @@ def test_a_batch_holds_the_chosen_documents():
 
 def test_attention_finds_the_word_that_decides():
     """001-06: all four train; the weight of the mean is shared out evenly."""
-    config = Pooling(length=16, examples=1500, held_out=200, epochs=10)
+    config = PoolingComparison(length=16, examples=1500, held_out=200, epochs=10)
     rows = config.run(0, lambda line: None).rows
     found = {row.name: row.values for row in rows}
     assert tuple(found) == POOLED

@@ -5,7 +5,7 @@ import pytest
 
 from regard.experiments.sequences import Rows, draw_lesson
 from regard.experiments.teaching import (
-    Progress,
+    Milestone,
     build,
     effective_count,
     first_over,
@@ -59,6 +59,6 @@ def test_without_attention_nothing_is_looked_at(learnt):
 
 
 def test_the_first_epoch_over_a_target_must_pass_it():
-    history = [Progress(1, 1.0, 0.5), Progress(2, 0.5, 0.9), Progress(3, 0.5, 0.8)]
+    history = [Milestone(1, 1.0, 0.5), Milestone(2, 0.5, 0.9), Milestone(3, 0.5, 0.8)]
     assert first_over(history, 0.5) == 2
     assert first_over(history, 0.9) is None

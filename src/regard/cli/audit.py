@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .inputs import document_columns, existing, open_documents
+from .inputs import DocumentsToRead, existing
 from .options import (
     Data,
     Device,
@@ -115,16 +115,10 @@ def audit(
         existing(path)
     classifier = DocumentClassifier.load(model, device=device)
     remarks = Remarks(quiet=quiet)
-    columns = document_columns(
-        classifier.facts_,
-        text=text_column,
-        label=label_column,
-        labels_separator=labels_separator,
-        encoding=encoding,
-        tell=remarks.add,
-    )
-    opened = partial(open_documents, columns=columns, on_bad_row=on_bad_row, tell=remarks.add)
-    reader, training = opened(data), None if train_data is None else opened(train_data)
+    asked = DocumentsToRead(data, text_column, label_column, labels_separator, encoding, on_bad_row)
+    reader, training = asked.open(classifier.facts_, tell=remarks.add), None
+    if train_data is not None:
+        training = replace(asked, data=train_data).open(classifier.facts_, tell=remarks.add)
     drawn = sample(counted(reader, "read", quiet=quiet), limit, seed)
     others = tuple(DocumentClassifier.load(folder, device=device) for folder in models or ())
     even = DocumentClassifier.load(uniform, device=device) if uniform is not None else None

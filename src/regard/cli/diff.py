@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .inputs import Limit, Unlabelled, document_columns, existing, open_documents
+from .inputs import DocumentsToRead, Limit, Unlabelled, existing
 from .options import (
     Data,
     Device,
@@ -71,16 +71,9 @@ def diff(
     before = DocumentClassifier.load(old, device=device)
     after = DocumentClassifier.load(new, device=device)
     remarks = Remarks(quiet=quiet)
-    columns = document_columns(
-        {**after.facts_, **before.facts_},
-        text=text_column,
-        label=label_column,
-        labels_separator=labels_separator,
-        encoding=encoding,
-        labelled=not unlabelled,
-        tell=remarks.add,
-    )
-    documents = islice(open_documents(data, columns, on_bad_row, tell=remarks.add), limit)
+    asked = DocumentsToRead(data, text_column, label_column, labels_separator, encoding, on_bad_row)
+    facts = {**after.facts_, **before.facts_}
+    documents = islice(asked.open(facts, labelled=not unlabelled, tell=remarks.add), limit)
     found = compare(
         before,
         after,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LONGEST_NAME",
+    "DocumentsToRead",
     "Limit",
     "TextsToExplain",
     "Unlabelled",
@@ -68,6 +69,33 @@ def document_columns(
         other_text="text" if text is None else None,
         other_label="label" if label is None else None,
     )
+
+
+@dataclass(frozen=True)
+class DocumentsToRead:
+    """Where documents are, as the options say it; what they leave out is as in the training."""
+
+    data: str
+    text_column: str | None
+    label_column: str | None
+    labels_separator: str | None
+    encoding: str | None
+    on_bad_row: str
+
+    def open(
+        self, facts: Mapping[str, object], *, labelled: bool = True, tell: Callable[[str], None]
+    ) -> Reader:
+        """Open them for a model with these facts."""
+        columns = document_columns(
+            facts,
+            text=self.text_column,
+            label=self.label_column,
+            labels_separator=self.labels_separator,
+            encoding=self.encoding,
+            labelled=labelled,
+            tell=tell,
+        )
+        return open_documents(self.data, columns, self.on_bad_row, tell=tell)
 
 
 def pair_columns(

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from .inputs import Limit, Unlabelled, document_columns, existing, open_documents
+from .inputs import DocumentsToRead, Limit, Unlabelled, existing
 from .options import (
     Data,
     Device,
@@ -62,18 +62,11 @@ def look(
     existing(data)
     classifier = DocumentClassifier.load(model, device=device)
     remarks = Remarks(quiet=quiet)
-    columns = document_columns(
-        classifier.facts_,
-        text=text_column,
-        label=label_column,
-        labels_separator=labels_separator,
-        encoding=encoding,
-        labelled=not unlabelled,
-        tell=remarks.add,
-    )
+    asked = DocumentsToRead(data, text_column, label_column, labels_separator, encoding, on_bad_row)
+    documents = asked.open(classifier.facts_, labelled=not unlabelled, tell=remarks.add)
     found = look_through(
         classifier,
-        islice(open_documents(data, columns, on_bad_row, tell=remarks.add), limit),
+        islice(documents, limit),
         words=word or (),
         title=f"{model.name} on {Path(data).name}",
         watch=partial(counted, quiet=quiet),

@@ -362,7 +362,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
     ) -> None:
         """Take over classes and words, and build a fresh network for them."""
         self._unfit()
-        self.settings_ = Settings(self.network, self.text, self.training, self.validation)
+        self.settings_ = Settings(self.network, self.training, self.text, self.validation)
         self.labels_ = labels
         self.label_form_ = form
         self.classes_ = form.classes(labels)

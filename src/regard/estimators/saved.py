@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import partial
 from pathlib import Path
 
@@ -71,17 +71,13 @@ class Settings:
     """What a classifier was fitted with, whatever its parameters have become since."""
 
     network: ModelConfig
-    text: TextConfig
     training: TrainingConfig
+    text: TextConfig
     validation: float = 0.1  # share of the training data
 
     def to_dict(self) -> dict[str, dict[str, Plain]]:
         """Return every part's settings as plain values, by the name of the part."""
-        return {
-            "network": to_dict(self.network),
-            "training": to_dict(self.training),
-            "text": to_dict(self.text),
-        }
+        return _by_part(self)
 
 
 @dataclass(frozen=True)
@@ -184,13 +180,7 @@ class TranslatorSettings:
 
     def to_dict(self) -> dict[str, dict[str, Plain]]:
         """Return every part's settings as plain values, by the name of the part."""
-        return {
-            "network": to_dict(self.network),
-            "training": to_dict(self.training),
-            "units": to_dict(self.units),
-            "forcing": to_dict(self.forcing),
-            "generation": to_dict(self.generation),
-        }
+        return _by_part(self)
 
 
 @dataclass(frozen=True)
@@ -242,6 +232,11 @@ class SavedTranslator:
             history=opened.history(),
             facts=opened.section("facts"),
         )
+
+
+def _by_part(settings: Settings | TranslatorSettings) -> dict[str, dict[str, Plain]]:
+    parts = [part.name for part in fields(settings) if part.name != "validation"]
+    return {part: to_dict(getattr(settings, part)) for part in parts}
 
 
 def _write(

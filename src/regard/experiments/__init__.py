@@ -7,11 +7,11 @@ about the same data are in one file.
 from __future__ import annotations
 
 from .addition import Addition
-from .cues import Penalty, Pooling
+from .cues import Penalty, PoolingComparison
 from .gradients import Gradients
 from .planted import Planted
 from .running import ExperimentConfig, run_experiment
-from .sequences import Depth, Length, Order, Scores, Symbols
+from .sequences import Depth, Length, Order, ScoreComparison, Symbols
 from .transliteration import Transliteration
 from .vectors import Vectors
 
@@ -26,8 +26,8 @@ EXPERIMENTS: dict[str, type[ExperimentConfig]] = {
     "gradients": Gradients,
     "depth": Depth,
     "planted": Planted,
-    "scores": Scores,
-    "pooling": Pooling,
+    "scores": ScoreComparison,
+    "pooling": PoolingComparison,
     "penalty": Penalty,
     "vectors": Vectors,
 }

@@ -21,7 +21,7 @@ from ..records.experiment import Chart, Finding, Row
 from ..text.units import RESERVED
 from ..training.seeds import derived_seed
 from .running import Stopwatch, Tell, training_of, under
-from .teaching import Lesson, Progress, build, curve, first_over, study
+from .teaching import Lesson, Milestone, build, curve, first_over, study
 
 __all__ = ["SYSTEMS", "Addition", "draw_sums"]
 
@@ -95,7 +95,7 @@ class Addition:
         chart = Chart("lines", "epoch", "exact match", tuple(curves), level=self.target)
         return Finding(seed, tuple(rows), chart)
 
-    def _reached(self, history: Sequence[Progress]) -> bool:
+    def _reached(self, history: Sequence[Milestone]) -> bool:
         return history[-1].exact > self.target
 
 

@@ -35,7 +35,7 @@ __all__ = [
     "CueDocuments",
     "Learnt",
     "Penalty",
-    "Pooling",
+    "PoolingComparison",
     "draw_documents",
     "overlap",
     "study_documents",
@@ -109,20 +109,6 @@ def draw_documents(
     return CueDocuments(ids, labels, slots + 1, _FIRST + markers + words, 2**markers)
 
 
-def _draw_sides(
-    settings: Pooling | Penalty, seed: int, *, markers: int
-) -> tuple[CueDocuments, CueDocuments]:
-    """Draw the documents to train on, and those held out."""
-    sides = (("training", settings.examples), ("test", settings.held_out))
-    training, held_out = (
-        draw_documents(
-            count, length=settings.length, markers=markers, seed=derived_seed(seed, side)
-        )
-        for side, count in sides
-    )
-    return training, held_out
-
-
 def study_documents(
     network: ModelConfig, training: CueDocuments, held_out: CueDocuments, config: TrainingConfig
 ) -> Iterator[Learnt]:
@@ -147,8 +133,32 @@ POOLED = ("mean", "attention", "max", "last")
 
 
 @dataclass(frozen=True)
+class _DocumentsToLearn:
+    """How many documents there are, how long they are, and how long they are learnt from."""
+
+    length: int = 120
+    examples: int = 4_000
+    held_out: int = 1_000
+    hidden_size: int = 24
+    epochs: int = 10
+    batch_size: int = 64
+    learning_rate: float = 5e-3
+
+    def draw(self, seed: int, *, markers: int) -> tuple[CueDocuments, CueDocuments]:
+        """Draw the documents to train on, and those held out."""
+        sides = (("training", self.examples), ("test", self.held_out))
+        training, held_out = (
+            draw_documents(
+                count, length=self.length, markers=markers, seed=derived_seed(seed, side)
+            )
+            for side, count in sides
+        )
+        return training, held_out
+
+
+@dataclass(frozen=True)
 @checked_settings
-class Pooling:
+class PoolingComparison(_DocumentsToLearn):
     """Mean, largest, last or attention: how states become one vector, where one word decides."""
 
     name: ClassVar[str] = "pooling"
@@ -159,26 +169,19 @@ class Pooling:
         "weight at the cue",
     )
 
-    length: int = 120
-    examples: int = 4_000
-    held_out: int = 1_000
-    hidden_size: int = 24
-    epochs: int = 10
-    batch_size: int = 64
-    learning_rate: float = 5e-3
     target: float = 0.95
 
     def __post_init__(self) -> None:
         require(self.length >= 2, f"length must be at least 2, got {self.length}")
 
     @classmethod
-    def quick(cls) -> Pooling:
+    def quick(cls) -> PoolingComparison:
         """A few short documents."""
         return cls(length=10, examples=200, held_out=50, hidden_size=8, epochs=2)
 
     def run(self, seed: int, tell: Tell) -> Finding:
         """Train networks that differ in their pooling alone."""
-        training, held_out = _draw_sides(self, seed, markers=1)
+        training, held_out = self.draw(seed, markers=1)
         config = training_of(self, derived_seed(seed, "weights"))
         rows, curves = [], []
         for pooling in POOLED:
@@ -215,7 +218,7 @@ PRICES = (0.0, 0.01, 0.1, 1.0)
 
 @dataclass(frozen=True)
 @checked_settings
-class Penalty:
+class Penalty(_DocumentsToLearn):
     """Several attentions side by side, with a price on looking at the same words and without.
 
     The penalty of Lin et al. (2017), ||A A^T - I||_F^2: where it costs nothing, hops look alike.
@@ -225,15 +228,12 @@ class Penalty:
     title: ClassVar[str] = "The price of looking at the same words: overlap of the hops"
     columns: ClassVar[tuple[str, ...]] = ("overlap", "accuracy")
 
-    hops: int = 4
-    markers: int = 2
     length: int = 30
     examples: int = 3_000
-    held_out: int = 1_000
     hidden_size: int = 16
     epochs: int = 8
-    batch_size: int = 64
-    learning_rate: float = 5e-3
+    hops: int = 4
+    markers: int = 2
 
     def __post_init__(self) -> None:
         require(self.hops >= 2, f"hops must be at least 2, got {self.hops}")
@@ -249,7 +249,7 @@ class Penalty:
 
     def run(self, seed: int, tell: Tell) -> Finding:
         """Train networks that differ in the price of overlap alone."""
-        training, held_out = _draw_sides(self, seed, markers=self.markers)
+        training, held_out = self.draw(seed, markers=self.markers)
         config = training_of(self, derived_seed(seed, "weights"))
         rows, curves = [], []
         for price in PRICES:

@@ -25,7 +25,7 @@ from ..text.units import RESERVED
 from ..training.config import TrainingConfig
 from ..training.seeds import derived_seed
 from .running import Stopwatch, Tell, training_of, under
-from .teaching import Lesson, Progress, build, curve, effective_count, first_over, right, study
+from .teaching import Lesson, Milestone, build, curve, effective_count, first_over, right, study
 
 __all__ = [
     "DECODERS",
@@ -35,7 +35,7 @@ __all__ = [
     "Length",
     "Order",
     "Rows",
-    "Scores",
+    "ScoreComparison",
     "Symbols",
     "draw_lesson",
     "draw_pairs",
@@ -129,7 +129,7 @@ class _Taught:
 
     model: Seq2Seq
     lesson: Lesson
-    history: Sequence[Progress]
+    history: Sequence[Milestone]
 
     @property
     def exact(self) -> float:
@@ -199,7 +199,7 @@ class Symbols(_RowsToLearn):
 
 @dataclass(frozen=True)
 @checked_settings
-class Scores(_RowsToLearn):
+class ScoreComparison(_RowsToLearn):
     """The score functions of attention beside one another, on rows to be reversed."""
 
     name: ClassVar[str] = "scores"
@@ -219,7 +219,7 @@ class Scores(_RowsToLearn):
     target: float = 0.9
 
     @classmethod
-    def quick(cls) -> Scores:
+    def quick(cls) -> ScoreComparison:
         """A few short rows."""
         return cls(longest=5, examples=100, held_out=10, hidden_size=12, epochs=1)
 

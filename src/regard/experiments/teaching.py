@@ -22,7 +22,7 @@ from .running import Tell
 
 __all__ = [
     "Lesson",
-    "Progress",
+    "Milestone",
     "build",
     "curve",
     "effective_count",
@@ -46,7 +46,7 @@ class Lesson:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class Milestone:
     """How far a network has come after an epoch."""
 
     epoch: int
@@ -63,7 +63,7 @@ def build(network: Seq2SeqConfig, lesson: Lesson, seed: int) -> Seq2Seq:
         return network.build(source_size=lesson.id_count, target_size=lesson.id_count)
 
 
-def teach(model: Seq2Seq, lesson: Lesson, config: TrainingConfig) -> Iterator[Progress]:
+def teach(model: Seq2Seq, lesson: Lesson, config: TrainingConfig) -> Iterator[Milestone]:
     """Train the model in place, and yield after every epoch; to stop early, stop asking.
 
     Every step is told the true tokens before it; the held-out targets are written freely.
@@ -75,7 +75,7 @@ def teach(model: Seq2Seq, lesson: Lesson, config: TrainingConfig) -> Iterator[Pr
         running.add(step)
         if step.ends_epoch:
             exact = float(right(model, lesson.held_out).mean())
-            yield Progress(step.epoch, running.mean, exact)
+            yield Milestone(step.epoch, running.mean, exact)
             running = RunningLoss(device_of(model))
 
 
@@ -85,10 +85,10 @@ def study(
     config: TrainingConfig,
     tell: Tell,
     *,
-    done: Callable[[Sequence[Progress]], bool] = lambda history: False,
-) -> list[Progress]:
+    done: Callable[[Sequence[Milestone]], bool] = lambda history: False,
+) -> list[Milestone]:
     """Train the model in place to the end, or until ``done``; return how it went by epoch."""
-    history: list[Progress] = []
+    history: list[Milestone] = []
     for progress in teach(model, lesson, config):
         history.append(progress)
         tell(str(progress))
@@ -97,12 +97,12 @@ def study(
     return history
 
 
-def curve(name: str, history: Sequence[Progress]) -> Curve:
+def curve(name: str, history: Sequence[Milestone]) -> Curve:
     """Draw exact match by epoch."""
     return Curve(name, tuple((float(one.epoch), one.exact) for one in history))
 
 
-def first_over(history: Sequence[Progress], target: float) -> float | None:
+def first_over(history: Sequence[Milestone], target: float) -> float | None:
     """The first epoch after which more than the target was written right, if there was one."""
     return next((float(one.epoch) for one in history if one.exact > target), None)
 

@@ -19,7 +19,7 @@ from ..nn.attention import SCORES
 from ..nn.decoding.decoders import DECODERS, DecoderName
 from ..nn.decoding.memory import WINDOWS, LookConfig
 from ..nn.decoding.stacks import BRIDGES, BridgeConfig, BridgeName
-from ..nn.decoding.writing import DecoderConfig, Source, State
+from ..nn.decoding.writing import DecoderConfig, EncodedSource, State
 from ..nn.dropout import drop
 from ..nn.encoders import RecurrentEncoder
 from ..nn.positions import read_order
@@ -174,7 +174,7 @@ class Seq2Seq(nn.Module):
         read = self.encode(source)
         return self.decoder.start(read)
 
-    def encode(self, source: Batch) -> Source:
+    def encode(self, source: Batch) -> EncodedSource:
         """Read the sources: a vector for every token, and what is known at the end."""
         ids, config = source.by_document, self.config
         order = read_order(ids, backward=config.reverse_source, times=config.repeat_source)
@@ -185,7 +185,7 @@ class Seq2Seq(nn.Module):
         memory = reading.states.values.index_select(0, order.last)
         if self.narrow is not None:
             memory = self.narrow(memory)
-        return Source(
+        return EncodedSource(
             memory=ids.with_values(memory),
             summary=reading.ends[-1][0],
             carries=self.bridge(reading.ends),

@@ -8,7 +8,7 @@ import torch
 from regard.nn.attention import SCORES
 from regard.nn.decoding.decoders import DECODERS
 from regard.nn.decoding.memory import LookConfig
-from regard.nn.decoding.writing import DecoderConfig, Source
+from regard.nn.decoding.writing import DecoderConfig, EncodedSource
 from regard.nn.rows import row_sum, take_rows
 from regard.ragged import Ragged
 
@@ -53,7 +53,7 @@ def source(decoder, lengths=SOURCES):
     parts = 2 if cell == "lstm" else 1
     draw = lambda *shape: torch.randn(*shape, dtype=torch.float64)  # noqa: E731
     rows = len(lengths)
-    return Source(
+    return EncodedSource(
         memory=Ragged(draw(sum(lengths), MEMORY), torch.tensor(lengths, dtype=torch.int64)),
         summary=draw(rows, MEMORY),
         carries=tuple(tuple(draw(rows, HIDDEN) for _ in range(parts)) for _ in range(layers)),
@@ -70,7 +70,7 @@ def alone(whole, row):
     """The source of one row."""
     chosen = torch.tensor([row])
     carries = tuple(tuple(part[chosen] for part in carry) for carry in whole.carries)
-    return Source(take_rows(whole.memory, chosen), whole.summary[chosen], carries)
+    return EncodedSource(take_rows(whole.memory, chosen), whole.summary[chosen], carries)
 
 
 def by_steps(decoder, told, ids):
@@ -298,7 +298,7 @@ def test_a_gpu_writes_what_the_cpu_writes(kind):
     told, previous = source(decoder), targets()
     expected = decoder.write(decoder.start(told), previous).logits
     decoder.to("cuda")
-    moved = Source(
+    moved = EncodedSource(
         told.memory.to("cuda"),
         told.summary.cuda(),
         tuple(tuple(part.cuda() for part in carry) for carry in told.carries),

@@ -7,7 +7,7 @@ import torch
 
 from regard.nn.decoding.decoders import DECODERS
 from regard.nn.decoding.search import Ends, beam_search, greedy_search, sample
-from regard.nn.decoding.writing import DecoderConfig, Source
+from regard.nn.decoding.writing import DecoderConfig, EncodedSource
 from regard.nn.rows import take_rows
 from regard.ragged import Ragged
 
@@ -230,7 +230,7 @@ def test_company_changes_nothing(name):
     torch.manual_seed(0)
     decoder = DECODERS[name](DecoderConfig(9, 6, 8, 8, layers=2)).double().eval()
     lengths = torch.tensor([3, 7, 0, 1, 5, 2])
-    told = Source(
+    told = EncodedSource(
         Ragged(torch.randn(18, 8).double(), lengths),
         torch.randn(6, 8).double(),
         tuple((3 * torch.randn(6, 8).double(),) for _ in range(2)),
@@ -239,7 +239,7 @@ def test_company_changes_nothing(name):
     def alone(row):
         chosen = torch.tensor([row])
         carries = tuple(tuple(part[chosen] for part in carry) for carry in told.carries)
-        return Source(take_rows(told.memory, chosen), told.summary[chosen], carries)
+        return EncodedSource(take_rows(told.memory, chosen), told.summary[chosen], carries)
 
     limits = lengths + 4
     together = decoder.start(told)

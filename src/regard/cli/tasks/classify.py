@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...data.formats.lines import STANDARD_INPUT
 from ...errors import ConfigError, DataError
-from ..inputs import document_columns, existing, open_documents
+from ..inputs import DocumentsToRead, existing, open_documents
 from ..output import Delivery, Drawn, Remarks, counted, say
 from ..training import (
     CLASSIFIER_PARTS,
@@ -205,15 +205,9 @@ def _evaluate(asked: ModelToEvaluate) -> None:
     existing(asked.data)
     classifier = DocumentClassifier.load(asked.model, device=asked.device)
     remarks = Remarks(quiet=asked.quiet)
-    columns = document_columns(
-        classifier.facts_,
-        text=asked.text_column,
-        label=asked.label_column,
-        labels_separator=asked.labels_separator,
-        encoding=asked.encoding,
-        tell=remarks.add,
-    )
-    reader = open_documents(asked.data, columns, asked.on_bad_row, tell=remarks.add)
+    columns = (asked.text_column, asked.label_column, asked.labels_separator)
+    given = DocumentsToRead(asked.data, *columns, asked.encoding, asked.on_bad_row)
+    reader = given.open(classifier.facts_, tell=remarks.add)
     documents = counted(reader, "evaluated", quiet=asked.quiet)
     found = classifier.evaluate(documents, title=Path(asked.data).name)
     found = replace(found, data=replace(found.data, rows=reader.counts))
@@ -264,14 +258,9 @@ def _predict(asked: DocumentsToLabel) -> None:
     existing(asked.data)
     classifier = DocumentClassifier.load(asked.model, device=asked.device)
     remarks = Remarks(quiet=asked.quiet)
-    columns = document_columns(
-        classifier.facts_,
-        text=asked.text_column,
-        encoding=asked.encoding,
-        labelled=False,
-        tell=remarks.add,
-    )
-    reader = open_documents(asked.data, columns, asked.on_bad_row, tell=remarks.add)
+    columns = (asked.text_column, None, None)
+    given = DocumentsToRead(asked.data, *columns, asked.encoding, asked.on_bad_row)
+    reader = given.open(classifier.facts_, labelled=False, tell=remarks.add)
     job = _Answering(
         classifier,
         abstain_below=asked.abstain_below,

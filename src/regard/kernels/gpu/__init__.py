@@ -80,10 +80,10 @@ def attend_rows(scores: Tensor, values: Tensor, rows: Ragged) -> tuple[Tensor, T
         )
     _check_count(rows, scores.shape[0])
     _check_kind(scores, values, rows.lengths)
-    from .attention import Attention
+    from .attention import RowAttention
 
     with torch.cuda.device_of(values):
-        return Attention.apply(
+        return RowAttention.apply(
             scores.contiguous(), values.contiguous(), rows.lengths.contiguous(), rows.offsets
         )
 

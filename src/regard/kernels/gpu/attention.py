@@ -12,7 +12,7 @@ import triton.language as tl
 from torch import Tensor
 from torch.autograd.function import FunctionCtx, once_differentiable
 
-__all__ = ["Attention"]
+__all__ = ["RowAttention"]
 
 # Items that a program takes at once; sentences and documents rarely have many more.
 _ITEMS = 16
@@ -25,7 +25,7 @@ class _Context(FunctionCtx):
     saved_tensors: tuple[Tensor, ...]
 
 
-class Attention(torch.autograd.Function):
+class RowAttention(torch.autograd.Function):
     """Softmax along every row, and the sum of the row's values by it."""
 
     @staticmethod

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from ...ragged import Ragged
 from ..rows import pad, unpad
 from .memory import CrossAttention
-from .writing import DecoderConfig, RecurrentDecoder, Seen, Source, State
+from .writing import DecoderConfig, EncodedSource, RecurrentDecoder, Seen, State
 
 __all__ = [
     "DECODERS",
@@ -50,7 +50,7 @@ class ChoDecoder(RecurrentDecoder):
         size = config.hidden_size + config.memory_size + config.embedding_size
         self.combine = nn.Linear(size, config.hidden_size)
 
-    def start(self, source: Source) -> State:
+    def start(self, source: EncodedSource) -> State:
         """Keep the summary for every step."""
         return replace(super().start(source), fed=source.summary)
 
@@ -86,7 +86,7 @@ class LuongDecoder(RecurrentDecoder):
         size = config.hidden_size + config.memory_size
         self.combine = nn.Linear(size, config.hidden_size, bias=False)
 
-    def start(self, source: Source) -> State:
+    def start(self, source: EncodedSource) -> State:
         """Prepare the memory; nothing was seen yet."""
         top = source.carries[-1][0]
         fed = torch.zeros_like(top) if self.config.feeding else None
@@ -132,7 +132,7 @@ class BahdanauDecoder(RecurrentDecoder):
         size = config.hidden_size + config.memory_size + config.embedding_size
         self.combine = nn.Linear(size, config.hidden_size)
 
-    def start(self, source: Source) -> State:
+    def start(self, source: EncodedSource) -> State:
         """Prepare the memory."""
         memory = self.look.prepare(source.memory)
         return State(source.carries, memory.lengths, memory)

@@ -19,7 +19,7 @@ from ..recurrence import CellName
 from .memory import LookConfig, Memory, weight_rows
 from .stacks import Carries, RecurrentStack
 
-__all__ = ["DecoderConfig", "RecurrentDecoder", "Seen", "Source", "State", "Step", "Written"]
+__all__ = ["DecoderConfig", "EncodedSource", "RecurrentDecoder", "Seen", "State", "Step", "Written"]
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class DecoderConfig:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Source:
+class EncodedSource:
     """What a decoder is told of each source: a row of items, a summary, and where to start."""
 
     memory: Ragged  # (items, memory size)
@@ -129,7 +129,7 @@ class RecurrentDecoder(nn.Module):
         else:
             self.output = nn.Linear(config.hidden_size, config.vocab_size)
 
-    def start(self, source: Source) -> State:
+    def start(self, source: EncodedSource) -> State:
         """Be ready to write about every source."""
         nothing = torch.zeros_like(source.memory.lengths)
         return State(source.carries, nothing)
