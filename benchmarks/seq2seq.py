@@ -25,6 +25,7 @@ from regard.data.pairs import EncodedPairs, PairBatch
 from regard.models.seq2seq import PRESETS, Seq2Seq, Seq2SeqConfig
 from regard.tasks.generate import GenerationConfig, TokenLoss, generate
 from regard.text.units import UnitsConfig, build_units
+from regard.text.vocab import cut_texts
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "multi30k"
 SETTINGS = {
@@ -63,7 +64,7 @@ def encoded(part: str) -> tuple[EncodedPairs, int]:
     table = pyarrow.parquet.read_table(DATA / f"{part}.parquet", columns=["en", "de"])
     english, german = (table[name].to_pylist() for name in ("en", "de"))
     units = build_units([*english, *german], UnitsConfig("subwords", size=8000))
-    sides = [[pieces.ids for pieces in units.encode(side)] for side in (english, german)]
+    sides = [[pieces.ids for pieces in cut_texts(side, units)] for side in (english, german)]
     return EncodedPairs(*sides), len(units)
 
 

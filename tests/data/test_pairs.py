@@ -1,3 +1,5 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 import torch
@@ -7,14 +9,17 @@ from regard.data.pairs import (
     EncodedPairs,
     Pair,
     collate_sources,
+    encode_pairs,
     pair_texts,
     parse_links,
     read_links,
     read_pairs,
+    store_pairs,
 )
 from regard.data.readers import read_documents
 from regard.errors import ConfigError, DataError
 from regard.text.units import END, START, ListedUnits, UnitsConfig
+from regard.text.vocab import cut_texts
 
 SOURCES = [[5, 6, 7], [], [8]]
 TARGETS = [[9], [5, 6], []]
@@ -62,7 +67,7 @@ def test_unequal_numbers_are_refused():
 
 def test_texts_to_write_about_keep_their_pieces():
     units = ListedUnits.from_texts(["a b"], UnitsConfig("words", min_count=1))
-    sources = units.encode(["b a", "", "a"])
+    sources = cut_texts(["b a", "", "a"], units)
     batch = collate_sources(sources)
     assert [row.tolist() for row in batch.by_document.rows()] == [
         pieces.ids.tolist() for pieces in sources
@@ -143,3 +148,73 @@ def test_a_file_has_a_line_for_each_pair(tmp_path):
     path.write_bytes(b"0-0\n\xff\xfe\xff\xff\xff\n")
     with pytest.raises(DataError, match=r"gold\.txt:2: not valid utf-8"):
         list(read_links(path))
+
+
+PAIRS = [
+    Pair("ein Hund", "a dog"),
+    Pair("", "nothing"),
+    Pair("\ud800 하나\n", "one \x00"),
+    Pair("nichts", ""),
+    Pair("ein Hund läuft " * 9, "too long"),
+    Pair("läuft", "runs"),
+]
+
+
+def every_word(texts):
+    return ListedUnits.from_texts(texts, UnitsConfig("words", min_count=1))
+
+
+def test_pairs_in_files_are_read_as_often_as_wanted(tmp_path):
+    stored = store_pairs(iter(PAIRS), tmp_path)
+    assert len(stored) == 6
+    assert list(stored) == list(stored) == PAIRS
+    chosen = stored.choose(np.array([5, 0, 1]))
+    assert list(chosen) == [PAIRS[5], PAIRS[0], PAIRS[1]]
+    assert list(chosen.choose(np.array([2]))) == [PAIRS[1]]
+    assert list(store_pairs([], tmp_path)) == []
+
+
+def test_pairs_in_files_give_the_batches_of_pairs_in_memory(tmp_path):
+    """Issue 11: the same numbers, but for pairs with an empty or a long side."""
+    sources = every_word(pair.source for pair in PAIRS)
+    targets = every_word(pair.target for pair in PAIRS)
+    mapped = encode_pairs(iter(PAIRS), sources, targets, tmp_path, longest=20)
+    kept = [PAIRS[0], PAIRS[2], PAIRS[5]]
+    in_memory = EncodedPairs(
+        [sources.encode([pair.source]).ids for pair in kept],
+        [targets.encode([pair.target]).ids for pair in kept],
+    )
+    assert len(mapped) == len(in_memory) == 3
+    assert mapped.lengths.tolist() == in_memory.lengths.tolist()
+    for chosen in ([0, 1, 2], [2, 0], [1, 1], []):
+        both = zip(mapped.batch(chosen).tensors, in_memory.batch(chosen).tensors, strict=True)
+        assert all(torch.equal(one, other) for one, other in both)
+    assert len(encode_pairs([], sources, targets, tmp_path, longest=20).batch([])) == 0
+
+
+def test_a_folder_that_cannot_be_written_is_told(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DataError, match="cannot write a corpus to"):
+        store_pairs(PAIRS, tmp_path / "file")
+
+
+def test_memory_does_not_grow_with_the_pairs(tmp_path):
+    """Issue 11: neither storing, counting, encoding nor going through pairs holds them."""
+
+    text = "twentyletterslongword " * 400
+
+    def peak(count):
+        tracemalloc.start()
+        stored = store_pairs((Pair(text, text) for _ in range(count)), tmp_path / "texts")
+        units = every_word(text for pair in stored for text in (pair.source, pair.target))
+        pairs = encode_pairs(stored, units, units, tmp_path / "ids", longest=400)
+        assert len(pairs) == count
+        for place in range(0, count, 8):
+            pairs.batch(np.arange(place, min(place + 8, count)))
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return most
+
+    peak(1)  # what is made once and kept
+    small, large = peak(16), peak(96)
+    assert large < small + 100_000  # the texts of the other 80 alone take 1,400,000 bytes

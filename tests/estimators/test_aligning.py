@@ -10,7 +10,7 @@ from regard.errors import ConfigError, DataError, ModelError
 from regard.records.translation import GoldLinks
 from regard.tasks.translations import links_of, mean_effective_count, score_links
 from regard.text.units import START
-from regard.text.vocab import PADDING, UNKNOWN
+from regard.text.vocab import PADDING, UNKNOWN, cut_texts
 from support.aligned import aligned
 from support.parrots import new_translator, parrots
 
@@ -44,7 +44,7 @@ def test_given_texts_are_looked_at_as_if_they_had_been_written(fitted):
 def test_weights_and_score_are_those_of_the_network_itself(fitted):
     source, target = "a b c", "B A"
     sides = (fitted.source_units_, source), (fitted.target_units_, target)
-    ids = [[units.encode([text])[0].ids] for units, text in sides]
+    ids = [[cut_texts([text], units)[0].ids] for units, text in sides]
     batch = EncodedPairs(*ids).batch([0])
     with torch.no_grad():
         output = fitted.model_.eval()(batch)
@@ -105,7 +105,7 @@ def test_what_is_left_is_what_the_network_says_without_the_pieces(fitted):
 def likely(fitted, source, target, gone=None):
     """The probability of each piece of the target, told all before it, with one word unknown."""
     read, written = (
-        units.encode([text])[0].ids.copy()
+        cut_texts([text], units)[0].ids.copy()
         for units, text in ((fitted.source_units_, source), (fitted.target_units_, target))
     )
     if gone is not None:

@@ -7,7 +7,7 @@ from regard.estimators.writer import TextWriter, Wrote
 from regard.nn.decoding.search import Hypothesis
 from regard.records.alignment import Alignment
 from regard.text.units import END, ListedUnits, SubwordUnits, UnitsConfig
-from regard.text.vocab import UNKNOWN
+from regard.text.vocab import UNKNOWN, cut_texts
 
 WORDS = UnitsConfig("words", min_count=1)
 SOURCES = ListedUnits.from_texts(["I know the man"], WORDS)
@@ -16,7 +16,7 @@ TARGETS = ListedUnits.from_texts(["Ich kenne den Mann."], WORDS)
 
 def wrote(source, pieces, looked, *, sources=SOURCES, targets=TARGETS):
     """What a network wrote: pieces, None for an unknown one, and which source piece each saw."""
-    (read,) = sources.encode([source])
+    (read,) = cut_texts([source], sources)
     known = {piece: id for id, piece in enumerate(targets.pieces)} if pieces else {}
     ids = [UNKNOWN if piece is None else known[piece] for piece in pieces]
     weights = torch.full((len(ids) + 1, len(read.ids)), 0.1)
@@ -66,7 +66,7 @@ def test_without_attention_an_unknown_word_stays_unknown():
 
 def test_a_letter_that_no_vocabulary_knows_is_copied_among_parts_of_words():
     units = SubwordUnits.from_texts(["we saw it", "we saw"] * 3, UnitsConfig(size=20))
-    (read,) = units.encode(["we ☃"])
+    (read,) = cut_texts(["we ☃"], units)
     (place,) = np.flatnonzero(read.ids == UNKNOWN)
     weights = torch.full((len(read.ids), len(read.ids)), 0.01)
     weights[torch.arange(len(read.ids)), torch.arange(len(read.ids))] = 0.9

@@ -17,9 +17,9 @@ from regard.text.units import (
     build_units,
     load_units,
     save_units,
-    spelled,
+    spell,
 )
-from regard.text.vocab import PADDING, UNKNOWN
+from regard.text.vocab import PADDING, UNKNOWN, cut_texts
 
 pytest.importorskip("tokenizers")
 
@@ -50,33 +50,33 @@ def units(kind, **settings):
 class TestEveryKind:
     def test_texts_of_known_pieces_are_written_again(self, kind):
         made = units(kind)
-        for text, pieces in zip(TEXTS, made.encode(TEXTS), strict=True):
+        for text, pieces in zip(TEXTS, cut_texts(TEXTS, made), strict=True):
             assert made.decode(pieces.ids) == text
 
     @pytest.mark.parametrize("text", [*TEXTS[:5], *ODD])
     def test_what_is_spelled_says_where_each_piece_stands(self, kind, text):
         made = units(kind)
-        ids = made.encode([text])[0].ids.tolist()
-        found = spelled(made, ids)
+        ids = cut_texts([text], made)[0].ids.tolist()
+        found = spell(made, ids)
         assert found.text == made.decode(ids) and len(found.spans) == len(ids)
         written = "".join(found.text[start:end] for start, end in found.spans)
         assert written == "".join(found.text.split())
 
     def test_ends_have_no_place(self, kind):
         made = units(kind)
-        ids = [START, *made.encode(TEXTS[:1])[0].ids.tolist(), END]
-        spans = spelled(made, ids).spans.tolist()
+        ids = [START, *cut_texts(TEXTS[:1], made)[0].ids.tolist(), END]
+        spans = spell(made, ids).spans.tolist()
         assert spans[0] == [0, 0] and spans[-1] == [len(TEXTS[0])] * 2
-        assert len(spelled(made, []).spans) == 0
+        assert len(spell(made, []).spans) == 0
 
     def test_ends_are_passed_over(self, kind):
         made = units(kind)
-        ids = [START, *made.encode(TEXTS[:1])[0].ids.tolist(), END, PADDING]
+        ids = [START, *cut_texts(TEXTS[:1], made)[0].ids.tolist(), END, PADDING]
         assert made.decode(ids) == TEXTS[0]
 
     @pytest.mark.parametrize("text", [*TEXTS[:5], *ODD])
     def test_spans_point_at_the_pieces_in_order(self, kind, text):
-        (pieces,) = units(kind).encode([text])
+        (pieces,) = cut_texts([text], units(kind))
         spans = pieces.tokens.spans
         assert spans.shape == (len(pieces.ids), 2)
         assert pieces.tokens.text is text
@@ -88,25 +88,25 @@ class TestEveryKind:
 
     def test_no_text_is_taken_for_a_reserved_id(self, kind):
         """A word that is written like the end of a text must not end it."""
-        (pieces,) = units(kind).encode(["<end> <start> <pad>"])
+        (pieces,) = cut_texts(["<end> <start> <pad>"], units(kind))
         assert not np.isin(pieces.ids, [START, END, PADDING]).any()
 
     def test_ids_are_within_the_size(self, kind):
         made = units(kind, size=40)
         assert len(made) <= 40
-        for pieces in made.encode([*TEXTS, *ODD]):
+        for pieces in cut_texts([*TEXTS, *ODD], made):
             assert pieces.ids.dtype == np.int32
             assert ((pieces.ids >= UNKNOWN) & (pieces.ids < len(made))).all()
 
     def test_what_is_unknown_is_shown_as_such(self, kind):
         made = units(kind)
-        (pieces,) = made.encode(["Жук"])
+        (pieces,) = cut_texts(["Жук"], made)
         assert UNKNOWN in pieces.ids
         assert "\N{REPLACEMENT CHARACTER}" in made.decode(pieces.ids)
 
     def test_lower_case_is_read_and_written_but_the_text_stays(self, kind):
         made = units(kind, lowercase=True)
-        upper, lower = made.encode(["EIN HUND", "ein hund"])
+        upper, lower = cut_texts(["EIN HUND", "ein hund"], made)
         assert upper.ids.tolist() == lower.ids.tolist()
         assert made.decode(upper.ids) == "ein hund"
         assert upper.tokens.text == "EIN HUND"
@@ -122,29 +122,29 @@ class TestEveryKind:
         again = load_units(path)
         assert again.config == made.config and len(again) == len(made)
         for one, other in zip(
-            again.encode([*TEXTS, *ODD]), made.encode([*TEXTS, *ODD]), strict=True
+            cut_texts([*TEXTS, *ODD], again), cut_texts([*TEXTS, *ODD], made), strict=True
         ):
             assert one.ids.tolist() == other.ids.tolist()
             assert again.decode(one.ids) == made.decode(other.ids)
 
     def test_no_texts_give_no_pieces(self, kind):
         made = build_units([], UnitsConfig(kind))
-        assert made.encode([]) == []
+        assert cut_texts([], made) == []
         assert made.decode([]) == ""
-        (pieces,) = made.encode(["etwas"])
+        (pieces,) = cut_texts(["etwas"], made)
         assert (pieces.ids == UNKNOWN).all()
 
 
 def test_words_are_those_of_the_tokenizer_whoever_finds_them():
     """The scanner in C takes many texts at once; ``tokenize`` defines what a word is."""
     texts = [*TEXTS, *ODD]
-    for text, pieces in zip(texts, units("words").encode(texts), strict=True):
+    for text, pieces in zip(texts, cut_texts(texts, units("words")), strict=True):
         assert pieces.tokens.spans.tolist() == tokenize(text).spans.tolist()
 
 
 def test_a_word_after_a_gap_is_another_than_one_without():
     made = units("words")
-    apart, joined = made.encode(["läuft .", "läuft."])
+    apart, joined = cut_texts(["läuft .", "läuft."], made)
     assert apart.tokens.words() == joined.tokens.words() == ["läuft", "."]
     assert made.decode(joined.ids) == "läuft."
     assert apart.ids[1] == UNKNOWN != joined.ids[1]
@@ -152,7 +152,7 @@ def test_a_word_after_a_gap_is_another_than_one_without():
 
 def test_frequent_words_are_one_subword_and_rare_ones_are_parts():
     made = build_units(["der Hund bellt"] * 50 + ["Hundehütte"], UnitsConfig(size=40, min_count=2))
-    frequent, rare = made.encode(["Hund", "Hundehütte"])
+    frequent, rare = cut_texts(["Hund", "Hundehütte"], made)
     assert frequent.tokens.words() == ["Hund"]
     assert len(rare.ids) > 1 and "".join(rare.tokens.words()) == "Hundehütte"
 

@@ -8,7 +8,8 @@ import pytest
 
 from regard.errors import DataError, ModelError
 from regard.text.tokenize import TextConfig, tokenize
-from regard.text.vocab import PADDING, UNKNOWN, Vocab, count_words
+from regard.text.units import UnitsConfig, build_units
+from regard.text.vocab import PADDING, UNKNOWN, Numbering, Vocab, Vocabulary, count_words, cut_texts
 
 KEEP_ALL = TextConfig(min_count=1)
 TEXTS = ["The film, the FILM! A good film.", "the end. İ Σας \ud800 👍🏽"]
@@ -150,3 +151,52 @@ def test_a_foreign_file_is_named(tmp_path: Path, content: bytes, message: str):
     (tmp_path / "vocab.txt").write_bytes(content)
     with pytest.raises(ModelError, match=rf"vocab\.txt {message}"):
         Vocab.load(tmp_path / "vocab.txt")
+
+
+def numbered(config: TextConfig) -> Numbering:
+    numbering = Numbering(config)
+    numbering.encode(TEXTS)
+    return numbering
+
+
+VOCABULARIES = {
+    "words": lambda: vocab_of(TEXTS, TextConfig(lowercase=False, min_count=1)),
+    "words as they come": lambda: numbered(KEEP_ALL),
+    "pieces: words": lambda: build_units(TEXTS, UnitsConfig("words", min_count=1)),
+    "pieces: characters": lambda: build_units(TEXTS, UnitsConfig("characters", min_count=1)),
+    "pieces: subwords": lambda: build_units(TEXTS, UnitsConfig("subwords", min_count=1)),
+}
+
+
+@pytest.mark.parametrize("made", VOCABULARIES.values(), ids=VOCABULARIES)
+def test_every_vocabulary_turns_texts_into_ids_and_ids_into_texts(made):
+    """Issue 11: one protocol for words, characters and parts of words."""
+    pytest.importorskip("tokenizers")
+    vocabulary: Vocabulary = made()
+    texts = [*TEXTS, "", "  "]
+    encoded = vocabulary.encode(texts)
+    assert len(encoded) == len(texts) and encoded.ids.dtype == np.int32
+    assert encoded.lengths.sum() == len(encoded.ids) == len(encoded.spans)
+    assert encoded.sentences.sum() == len(encoded.sentence_lengths)
+    assert encoded.sentence_lengths.sum() == len(encoded.ids) and encoded.sentence_lengths.all()
+    assert ((encoded.ids >= 0) & (encoded.ids < len(vocabulary))).all()
+    for text, cut in zip(texts, cut_texts(texts, vocabulary), strict=True):
+        known = text.replace("\ud800", "\N{REPLACEMENT CHARACTER}")
+        written = vocabulary.decode(cut.ids.tolist()).replace("\ud800", "\N{REPLACEMENT CHARACTER}")
+        assert "".join(written.split()) == "".join(known.split())
+        assert "".join("".join(cut.tokens.words()).split()) == "".join(text.split())
+    assert cut_texts([], vocabulary) == []
+
+
+def test_a_word_that_is_unknown_is_shown_as_such():
+    assert Vocab(["film"]).decode([PADDING, 2, UNKNOWN]) == "film \N{REPLACEMENT CHARACTER}"
+
+
+def test_a_vocabulary_reads_scripts_without_spaces_as_it_was_made(tmp_path):
+    pytest.importorskip("icu4py")
+    icu = TextConfig(cjk="icu", min_count=1)
+    vocab = Vocab.from_counts({"我们": 1, "喜欢": 1}, icu)
+    vocab.save(tmp_path / "vocab.txt")
+    loaded = Vocab.load(tmp_path / "vocab.txt", cjk="icu")
+    assert len(vocab.encode(["我们喜欢"]).ids) == len(loaded.encode(["我们喜欢"]).ids) == 2
+    assert len(Vocab.load(tmp_path / "vocab.txt").encode(["我们喜欢"]).ids) == 4

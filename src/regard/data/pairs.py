@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 import torch
@@ -18,10 +19,14 @@ from torch import Tensor
 from ..errors import DataError
 from ..ragged import Ragged
 from ..records.translation import GoldLinks, Link
-from ..text.units import END, START, CutText
+from ..text.document import cut_stream
+from ..text.encode import Encoded
+from ..text.units import END, START
+from ..text.vocab import CutText, Vocabulary
 from .batch import Batch
 from .batches import places_of_rows
 from .columns import shown_value
+from .corpus.store import ArrayFiles, map_array
 from .formats.lines import Lines
 from .readers import Reader, one_column
 
@@ -29,13 +34,18 @@ __all__ = [
     "EncodedPairs",
     "Pair",
     "PairBatch",
+    "StoredPairs",
     "collate_sources",
+    "encode_pairs",
     "pair_texts",
     "parse_links",
     "read_links",
     "read_pairs",
+    "store_pairs",
 ]
 
+_SIDES = ("source", "target")
+_STARTS = tuple(f"{side}_starts" for side in _SIDES)
 _LINK = re.compile(r"(\d+)([-?])(\d+)", re.ASCII)
 
 
@@ -85,7 +95,7 @@ class PairBatch:
 
 
 class EncodedPairs:
-    """Pairs as ids in memory, from which batches are gathered."""
+    """Pairs as ids, in memory or in mapped files, from which batches are gathered."""
 
     def __init__(self, sources: Sequence[ArrayLike], targets: Sequence[ArrayLike]) -> None:
         if len(sources) != len(targets):
@@ -93,9 +103,16 @@ class EncodedPairs:
         self._sources = _Rows.of(sources)
         self._targets = _Rows.of([np.append(target, END) for target in targets])
 
+    @classmethod
+    def open(cls, folder: Path) -> EncodedPairs:
+        """Map what ``encode_pairs`` wrote."""
+        pairs = cls((), ())
+        pairs._sources, pairs._targets = (_Rows.mapped(folder, side, "int32") for side in _SIDES)
+        return pairs
+
     def __len__(self) -> int:
         """How many pairs there are."""
-        return len(self._sources.lengths)
+        return len(self._sources)
 
     @property
     def lengths(self) -> NDArray[np.int64]:
@@ -107,6 +124,60 @@ class EncodedPairs:
         chosen = np.asarray(indices, dtype=np.int64)
         source = _as_sentences(self._sources.taken(chosen))
         return PairBatch(source, self._targets.taken(chosen))
+
+
+class StoredPairs:
+    """Pairs in mapped files, to be read as often as wanted; so they may be larger than memory."""
+
+    def __init__(self, folder: Path, places: NDArray[np.int64] | None = None) -> None:
+        self._folder = folder
+        self._sources, self._targets = (_Rows.mapped(folder, side, "uint8") for side in _SIDES)
+        self._places = np.arange(len(self._sources)) if places is None else places
+
+    def __len__(self) -> int:
+        """How many pairs there are."""
+        return len(self._places)
+
+    def __iter__(self) -> Iterator[Pair]:
+        for place in self._places:
+            yield Pair(self._sources.text(place), self._targets.text(place))
+
+    def choose(self, places: NDArray[np.int64]) -> StoredPairs:
+        """Return the pairs at these places, in the order given."""
+        return StoredPairs(self._folder, self._places[places])
+
+
+def store_pairs(pairs: Iterable[Pair], folder: Path) -> StoredPairs:
+    """Write pairs to files as they come, in memory that does not grow with their number."""
+    with _RowFiles(folder, "uint8") as files:
+        for block in _blocks(pairs):
+            sides = ([pair.source for pair in block], [pair.target for pair in block])
+            for side, texts in zip(_SIDES, sides, strict=True):
+                written = [text.encode("utf-8", "surrogatepass") for text in texts]
+                joined = np.frombuffer(b"".join(written), np.uint8)
+                files.add(side, joined, [len(text) for text in written])
+    return StoredPairs(folder)
+
+
+def encode_pairs(
+    pairs: Iterable[Pair], sources: Vocabulary, targets: Vocabulary, folder: Path, *, longest: int
+) -> EncodedPairs:
+    """Write the ids of pairs to files as they come; left out are those with an empty side.
+
+    So are those with a side of more than ``longest`` ids.
+    """
+    with _RowFiles(folder, "int32") as files:
+        for block in _blocks(pairs):
+            read = sources.encode([pair.source for pair in block])
+            written = targets.encode([pair.target for pair in block])
+            fits = np.ones(len(block), dtype=bool)
+            for side in (read, written):
+                fits &= (side.lengths > 0) & (side.lengths <= longest)
+            files.add("source", _chosen_ids(read, fits), read.lengths[fits])
+            ends = np.cumsum(written.lengths[fits])
+            ids = np.insert(_chosen_ids(written, fits), ends, END)
+            files.add("target", ids, written.lengths[fits] + 1)
+    return EncodedPairs.open(folder)
 
 
 def read_pairs(documents: Reader) -> Iterator[Pair]:
@@ -168,7 +239,9 @@ def read_links(path: Path | str) -> Iterator[GoldLinks]:
 
 def collate_sources(sources: Sequence[CutText]) -> Batch:
     """Put texts that are to be written about into one batch, each as one sentence."""
-    batch = _as_sentences(_Rows.of([pieces.ids for pieces in sources]).taken())
+    batch = _as_sentences(
+        _Rows.of([pieces.ids for pieces in sources]).taken(np.arange(len(sources)))
+    )
     return replace(batch, texts=tuple(pieces.tokens for pieces in sources))
 
 
@@ -178,11 +251,19 @@ def _as_sentences(rows: Ragged) -> Batch:
     return Batch(ids=Ragged(rows.values, rows.lengths[written]), sentences=written.long())
 
 
+def _blocks(pairs: Iterable[Pair]) -> Iterator[list[Pair]]:
+    return cut_stream(pairs, lambda pair: len(pair.source) + len(pair.target))
+
+
+def _chosen_ids(encoded: Encoded, chosen: NDArray[np.bool_]) -> NDArray[np.int32]:
+    return encoded.ids[np.repeat(chosen, encoded.lengths)]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Rows:
-    """Rows of ids end to end."""
+    """Rows of items end to end: ids, or the bytes of texts."""
 
-    ids: NDArray[np.int32]
+    items: np.ndarray
     starts: NDArray[np.int64]  # (rows + 1,)
 
     @classmethod
@@ -192,11 +273,46 @@ class _Rows:
         np.cumsum([len(row) for row in arrays], out=starts[1:])
         return cls(np.concatenate(arrays) if arrays else np.zeros(0, np.int32), starts)
 
+    @classmethod
+    def mapped(cls, folder: Path, side: str, kind: str) -> _Rows:
+        """Map the rows that ``_RowFiles`` wrote."""
+        starts = map_array(folder, f"{side}_starts", "int64")
+        return cls(map_array(folder, side, kind), starts)
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
     @property
     def lengths(self) -> NDArray[np.int64]:
         return np.diff(self.starts)
 
-    def taken(self, indices: NDArray[np.int64] | slice = slice(None)) -> Ragged:
-        starts, lengths = self.starts[:-1][indices], self.lengths[indices]
-        ids = self.ids[places_of_rows(starts, lengths)].astype(np.int64)
+    def taken(self, rows: NDArray[np.int64]) -> Ragged:
+        starts = self.starts[rows]
+        lengths = self.starts[rows + 1] - starts
+        ids = self.items[places_of_rows(starts, lengths)].astype(np.int64)
         return Ragged(torch.from_numpy(ids), torch.from_numpy(lengths))
+
+    def text(self, row: int) -> str:
+        written = self.items[self.starts[row] : self.starts[row + 1]].tobytes()
+        return written.decode("utf-8", "surrogatepass")
+
+
+class _RowFiles(ArrayFiles):
+    """The files of the rows of both sides, and of where each row starts."""
+
+    def __init__(self, folder: Path, kind: str) -> None:
+        super().__init__(folder, dict.fromkeys(_SIDES, kind) | dict.fromkeys(_STARTS, "int64"))
+        self._ends = dict.fromkeys(_SIDES, 0)
+
+    def __enter__(self) -> Self:
+        super().__enter__()
+        for starts in _STARTS:
+            self.write(starts, [0])
+        return self
+
+    def add(self, side: str, items: np.ndarray, lengths: ArrayLike) -> None:
+        """Write rows of these lengths, laid end to end."""
+        ends = self._ends[side] + np.cumsum(lengths, dtype=np.int64)
+        self.write(side, items)
+        self.write(f"{side}_starts", ends)
+        self._ends[side] += len(items)

@@ -40,7 +40,7 @@ from ..tasks.classify import ClassificationLoss
 from ..text.document import Document, Label, single_labels
 from ..text.tokenize import TextConfig
 from ..text.vocab import Vocab
-from ..training.batches import PlannedBatches, Source
+from ..training.batches import Examples, PlannedBatches
 from ..training.config import TrainingConfig
 from ..training.devices import choose_device, device_of
 from ..training.observers import TrainingProgress
@@ -137,7 +137,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
                 options=options,
             )
             self._adopt(data.labels, data.vocab, device, options.label_form)
-            source: Source[Batch] = place_on(data.corpus, device)
+            source: Examples[Batch] = place_on(data.corpus, device)
             if data.weights is not None:
                 source = Weighted(source, data.weights)
             data = replace(data, source=source)

@@ -127,7 +127,7 @@ class Saved:
         text = opened.settings("text", TextConfig)
         labels = _labels(opened)
         facts = opened.section("facts")
-        vocab = Vocab.load(opened.part("vocab.txt"), lowercase=text.lowercase)
+        vocab = Vocab.load(opened.part("vocab.txt"), lowercase=text.lowercase, cjk=text.cjk)
         return cls(
             settings=Settings(
                 network=network,

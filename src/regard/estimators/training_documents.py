@@ -30,7 +30,7 @@ from ..tasks.classify import ClassificationLoss
 from ..text.document import Document
 from ..text.tokenize import TextConfig
 from ..text.vocab import Vocab
-from ..training.batches import Batches, Source
+from ..training.batches import Batches, Examples
 from ..training.devices import device_of
 from ..training.seeds import derived_seed
 from ..training.teams import Team
@@ -44,7 +44,7 @@ class Prepared:
     """Everything a fit needs of its data."""
 
     corpus: Corpus  # with the vocabulary's ids
-    source: Source[Batch]  # the same, where the network is, with its weights
+    source: Examples[Batch]  # the same, where the network is, with its weights
     training: NDArray[np.int64]
     validation: NDArray[np.int64]  # empty where nothing is held out
     vocab: Vocab
@@ -92,7 +92,7 @@ def prepare(
 class Weighted:
     """Documents of a source, each with how much it counts."""
 
-    source: Source[Batch]
+    source: Examples[Batch]
     weights: NDArray[np.float32]  # (documents,)
 
     @property

@@ -7,8 +7,9 @@ else was asked for. Judged: by the loss of each token, and by what it writes fre
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -17,10 +18,9 @@ from numpy.typing import NDArray
 
 from ..config import Plain
 from ..data.fingerprints import fingerprint
-from ..data.pairs import EncodedPairs, Pair, PairBatch
+from ..data.pairs import EncodedPairs, PairBatch, StoredPairs, encode_pairs
 from ..data.splits import split_by_group
 from ..errors import DataError
-from ..models.reader import chunks
 from ..models.seq2seq import Seq2Seq
 from ..tasks.generate import GenerationConfig, TokenLoss, generate
 from ..tasks.translations import BLEU_COUNTS, bleu_counts, bleu_of_counts
@@ -55,76 +55,64 @@ class PreparedPairs:
 
 
 def prepare_pairs(
-    pairs: Iterable[Pair],
-    validation: Iterable[Pair] | None,
+    pairs: StoredPairs,
+    validation: StoredPairs | None,
     *,
     units: UnitsConfig,
     holdout: Holdout,
+    folder: Path,
 ) -> PreparedPairs:
-    """Hold some pairs out, build the vocabularies from the others alone, and cut all to pieces."""
-    training, held_out = _sides(list(pairs), validation, holdout)
+    """Hold some pairs out, build the vocabularies from the others alone, and cut all to pieces.
+
+    The ids lie in files below ``folder``, as the texts do in theirs: neither must fit into memory.
+    """
+    training, held_out = _sides(pairs, validation, holdout)
     sources, targets = _vocabularies(training, units)
-    kept, left_out = _encoded(training, sources, targets, longest=units.longest)
+
+    def encode(side: StoredPairs, name: str) -> EncodedPairs:
+        return encode_pairs(side, sources, targets, folder / name, longest=units.longest)
+
+    kept = encode(training, "training")
     if not len(kept):
         raise DataError(
             f"none of the {len(training):,} pairs can be trained on: each has an empty side, or "
             f"one of more than {units.longest} pieces; see units.longest"
         )
     judged = None
-    if held_out:
-        judged, _ = _encoded(held_out, sources, targets, longest=units.longest)
+    if held_out is not None:
+        judged = encode(held_out, "validation")
         if not len(judged):
             raise DataError("none of the pairs to validate on can be used: empty, or too long")
-    return PreparedPairs(kept, judged, sources, targets, left_out)
+    return PreparedPairs(kept, judged, sources, targets, len(training) - len(kept))
 
 
 def _sides(
-    pairs: Sequence[Pair], validation: Iterable[Pair] | None, holdout: Holdout
-) -> tuple[Sequence[Pair], Sequence[Pair]]:
+    pairs: StoredPairs, validation: StoredPairs | None, holdout: Holdout
+) -> tuple[StoredPairs, StoredPairs | None]:
     """The pairs to train on, and those to validate on; a source is on one side only."""
-    if not pairs:
+    if not len(pairs):
         raise DataError("there are no pairs to train on")
     if validation is not None:
-        held_out = list(validation)
-        if not held_out:
+        if not len(validation):
             raise DataError("there are no pairs to validate on; leave them out or give some")
-        return pairs, held_out
+        return pairs, validation
     if holdout.fraction == 0 or len(pairs) < FEWEST_TO_SPLIT:
-        return pairs, ()
-    groups = np.array([fingerprint(pair.source) for pair in pairs], dtype=np.uint64)
+        return pairs, None
+    groups = np.fromiter((fingerprint(pair.source) for pair in pairs), np.uint64, len(pairs))
     if len(np.unique(groups)) < 2:
-        return pairs, ()
+        return pairs, None
     seed = derived_seed(holdout.seed, "validation")
     split = split_by_group(groups, holdout.fraction, seed=seed)
-    return [pairs[place] for place in split.training], [pairs[place] for place in split.validation]
+    return pairs.choose(split.training), pairs.choose(split.validation)
 
 
-def _vocabularies(pairs: Sequence[Pair], config: UnitsConfig) -> tuple[Units, Units]:
+def _vocabularies(pairs: StoredPairs, config: UnitsConfig) -> tuple[Units, Units]:
     sources = (pair.source for pair in pairs)
     targets = (pair.target for pair in pairs)
     if config.shared:
         both = build_units(itertools.chain(sources, targets), config)
         return both, both
     return build_units(sources, config), build_units(targets, config)
-
-
-def _encoded(
-    pairs: Sequence[Pair], sources: Units, targets: Units, *, longest: int
-) -> tuple[EncodedPairs, int]:
-    """Cut the pairs to pieces; return them, and how many were left out."""
-    read: list[NDArray[np.int32]] = []
-    written: list[NDArray[np.int32]] = []
-    for chunk in chunks(pairs):
-        both = zip(
-            sources.encode([pair.source for pair in chunk]),
-            targets.encode([pair.target for pair in chunk]),
-            strict=True,
-        )
-        for source, target in both:
-            if 0 < len(source.ids) <= longest and 0 < len(target.ids) <= longest:
-                read.append(source.ids)
-                written.append(target.ids)
-    return EncodedPairs(read, written), len(pairs) - len(read)
 
 
 MOST_WRITTEN = 2000

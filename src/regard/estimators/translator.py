@@ -14,7 +14,7 @@ import torch
 from ..audit.tally import audit_alignments
 from ..config import Plain, require, require_one_of
 from ..data.columns import Columns
-from ..data.pairs import EncodedPairs, Pair, PairBatch, pair_texts, read_pairs
+from ..data.pairs import EncodedPairs, Pair, PairBatch, pair_texts, read_pairs, store_pairs
 from ..data.readers import read_documents, read_strings
 from ..errors import ConfigError, ModelError
 from ..explain.alignment_receipts import with_alignment_receipts
@@ -135,21 +135,23 @@ class Translator(TextEstimator):
         *,
         options: FitOptions = FitOptions(),  # noqa: B008
     ) -> Self:
-        """Train on pairs, whose texts must fit into memory."""
+        """Train on pairs, which are written to files first: they need not fit into memory."""
         holdout = Holdout(self.validation, self.training.seed)
         self._require_settings()
         device = choose_device(self.device)
         with begin_fit(options) as fit:
             heeding = fit.run.interrupts.heeding
-            given = list(heeding(pairs))
+            # Each of several processes reads and writes pairs of its own.
+            folder = fit.folder / f"pairs-{options.team.rank}"
+            given = store_pairs(heeding(pairs), folder / "training-texts")
+            judged = None
+            if validation is not None:
+                judged = store_pairs(heeding(validation), folder / "validation-texts")
             settings, chosen = suit_pairs(
                 self._asked(), Translator()._asked(), pairs=len(given), fixed=self.fixed
             )
             data = prepare_pairs(
-                given,
-                None if validation is None else heeding(validation),
-                units=settings.units,
-                holdout=holdout,
+                given, judged, units=settings.units, holdout=holdout, folder=folder
             )
             self._adopt(data.source_units, data.target_units, device, settings)
             held_out = None if data.validation is None else self._batches(data.validation)

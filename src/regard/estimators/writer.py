@@ -20,8 +20,8 @@ from ..nn.dropout import in_evaluation
 from ..records.alignment import Alignment
 from ..records.translation import Candidate
 from ..tasks.generate import GenerationConfig, generate
-from ..text.units import END, START, CutText, Units, spelled
-from ..text.vocab import PADDING, UNKNOWN
+from ..text.units import END, START, Units, spell
+from ..text.vocab import PADDING, UNKNOWN, CutText, cut_texts
 from ..training.seeds import derived_seed
 
 __all__ = ["TextWriter", "Wrote", "align_pairs"]
@@ -57,7 +57,7 @@ class TextWriter:
 
     def write(self, model: Seq2Seq, texts: Sequence[str], config: GenerationConfig) -> list[Wrote]:
         """Write about each text, in batches of similar lengths; about an empty one nothing."""
-        pieces = self.source_units.encode(texts)
+        pieces = cut_texts(texts, self.source_units)
         lengths = np.array([len(piece.ids) for piece in pieces], dtype=np.int64)
         order = np.argsort(lengths, kind="stable")[np.count_nonzero(lengths == 0) :]
         wrote = [Wrote(piece, [_NOTHING]) for piece in pieces]
@@ -76,7 +76,7 @@ class TextWriter:
         found = wrote.found[rank]
         ids, copies = _written_ids(found), _copies(wrote, rank)
         units = self.target_units
-        text = spelled(units, ids, copies).text if copies else units.decode(ids)
+        text = spell(units, ids, copies).text if copies else units.decode(ids)
         return Candidate(text, found.score, found.log_probability, found.ended)
 
     def alignment(self, wrote: Wrote, rank: int = 0) -> Alignment:
@@ -84,7 +84,7 @@ class TextWriter:
         best, source = wrote.found[rank], wrote.source.tokens
         assert best.weights is not None  # whoever asks has made sure that there is attention
         ids, copies = _written_ids(best), _copies(wrote, rank)
-        target = spelled(self.target_units, ids, copies)
+        target = spell(self.target_units, ids, copies)
         return Alignment(
             source=source.text,
             target=target.text,
@@ -127,8 +127,8 @@ def align_pairs(model: Seq2Seq, writer: TextWriter, pairs: Sequence[Pair]) -> li
 
     The score is the mean log-probability of the target's pieces and its end.
     """
-    sources = writer.source_units.encode([pair.source for pair in pairs])
-    targets = writer.target_units.encode([pair.target for pair in pairs])
+    sources = cut_texts([pair.source for pair in pairs], writer.source_units)
+    targets = cut_texts([pair.target for pair in pairs], writer.target_units)
     found = [_blind(*both) for both in zip(sources, targets, strict=True)]
     encoded = EncodedPairs([one.ids for one in sources], [one.ids for one in targets])
     # Nothing is looked at where the source has no pieces.

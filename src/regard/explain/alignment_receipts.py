@@ -23,8 +23,8 @@ from ..models.seq2seq import Seq2Seq
 from ..nn.dropout import in_evaluation
 from ..records.alignment import Alignment, AlignmentReceipt, WrittenReceipt, belonging
 from ..records.explanation import CHANCE, FAITHFUL, NOT_MEASURED, TOO_SHORT, WEAK, Judgement
-from ..text.units import START, CutText, Units
-from ..text.vocab import PADDING, UNKNOWN
+from ..text.units import START, Units
+from ..text.vocab import PADDING, UNKNOWN, CutText, cut_texts
 from .rankings import Floats
 from .verdicts import ERROR_RATE, LEAST_LEAD, SHUFFLES
 
@@ -53,8 +53,8 @@ def with_alignment_receipts(
     ``units`` are those of the sources and of the targets. What is drawn for one alignment does
     not depend on the others.
     """
-    sources = units[0].encode([one.source for one in alignments])
-    targets = units[1].encode([one.target for one in alignments])
+    sources = cut_texts([one.source for one in alignments], units[0])
+    targets = cut_texts([one.target for one in alignments], units[1])
     with in_evaluation(model):
         return [
             replace(one, receipt=_Inquiry(model, one, source, target).receipt(seed))

@@ -20,8 +20,8 @@ from ..data.threads import ahead
 from ..models.base import Model
 from ..nn.dropout import in_evaluation
 from ..nn.levels import Kept
-from ..text.document import Tokens, cut_tokens
-from ..text.encode import Encoded, encode
+from ..text.document import Tokens, cut_stream, cut_tokens
+from ..text.encode import Encoded
 from ..text.tokenize import TextConfig
 from ..text.vocab import UNKNOWN, Vocab
 
@@ -86,7 +86,7 @@ class TextReader:
 
     def batches(self, texts: Sequence[str]) -> Iterator[Read]:
         """Read the texts in batches of similar lengths; the places say which is which."""
-        complete = encode(texts, self.vocab, self.text)
+        complete = self.vocab.encode(texts)
         scanned = self._scanned(complete)
         whole = cut_tokens(texts, complete)
         left = whole if scanned.kept is complete else cut_tokens(texts, scanned.kept)
@@ -98,7 +98,7 @@ class TextReader:
 
     def scan(self, texts: Sequence[str]) -> CappedTexts:
         """Find the words of the texts; needs no model, and lets other threads work meanwhile."""
-        return self._scanned(encode(texts, self.vocab, self.text))
+        return self._scanned(self.vocab.encode(texts))
 
     def answer(self, model: Model, texts: Sequence[str] | CappedTexts) -> Answered:
         """Let the model answer the texts, in batches of similar lengths."""
@@ -139,13 +139,4 @@ def chunks(items: Iterable[T], size: int = CHUNK) -> Iterator[list[T]]:
 
 def text_chunks(texts: Iterable[T], characters: Callable[[T], int]) -> Iterator[list[T]]:
     """Cut a stream of texts into lists that are bounded in texts and in characters."""
-    chunk: list[T] = []
-    room = CHUNK_CHARACTERS
-    for text in texts:
-        chunk.append(text)
-        room -= characters(text)
-        if len(chunk) == CHUNK or room <= 0:
-            yield chunk
-            chunk, room = [], CHUNK_CHARACTERS
-    if chunk:
-        yield chunk
+    return cut_stream(texts, characters, most_texts=CHUNK, most_characters=CHUNK_CHARACTERS)

@@ -1,16 +1,19 @@
-"""A text with its label, and where its tokens lie."""
+"""A text with its label, where its tokens lie, and streams of texts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.scan import Encoded
 
-__all__ = ["Document", "Label", "Tokens", "cut_tokens", "single_labels"]
+__all__ = ["Document", "Label", "Tokens", "cut_stream", "cut_tokens", "single_labels"]
+
+T = TypeVar("T")
 
 Label = str | int | tuple[str, ...]
 """One label, or for multi-label data the tuple of all labels that hold (possibly none)."""
@@ -91,3 +94,26 @@ def cut_tokens(texts: Sequence[str], encoded: Encoded) -> list[Tokens]:
         Tokens(text, spans[first:end], lengths[first_sentence:sentence_end])
         for text, (first, end, first_sentence, sentence_end) in zip(texts, bounds, strict=True)
     ]
+
+
+def cut_stream(
+    texts: Iterable[T],
+    size: Callable[[T], int],
+    *,
+    most_texts: int = 1 << 10,
+    most_characters: int = 1 << 17,
+) -> Iterator[list[T]]:
+    """Cut a stream into lists that end where either limit is reached; none is empty.
+
+    ``size`` says how many characters one of them has.
+    """
+    block: list[T] = []
+    characters = 0
+    for text in texts:
+        block.append(text)
+        characters += size(text)
+        if len(block) == most_texts or characters >= most_characters:
+            yield block
+            block, characters = [], 0
+    if block:
+        yield block

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..kernels.scan import Encoded
 from .tokenize import TextConfig, scanner_for, tokenize
-from .vocab import Numbering, Vocab
+
+if TYPE_CHECKING:
+    from .vocab import Numbering, Vocab
 
 __all__ = ["Encoded", "encode"]
 

@@ -22,9 +22,10 @@ from numpy.typing import NDArray
 from ..config import checked_settings, from_dict, require, require_one_of, to_dict
 from ..errors import ConfigError, DataError, MissingExtra, ModelError
 from .characters import lower_words
-from .document import Tokens
+from .document import Tokens, cut_stream
+from .encode import Encoded
 from .tokenize import tokenize_many
-from .vocab import PADDING, UNKNOWN
+from .vocab import PADDING, UNKNOWN, Vocabulary
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -34,7 +35,6 @@ __all__ = [
     "KINDS",
     "RESERVED",
     "START",
-    "CutText",
     "ListedUnits",
     "SubwordUnits",
     "Units",
@@ -42,7 +42,7 @@ __all__ = [
     "build_units",
     "load_units",
     "save_units",
-    "spelled",
+    "spell",
 ]
 
 START = 2
@@ -59,8 +59,6 @@ UnitKind = Literal["words", "characters", "subwords"]
 KINDS: tuple[UnitKind, ...] = ("words", "characters", "subwords")
 
 Spans = NDArray[np.int32]
-
-_TEXTS_AT_ONCE = 1 << 12  # so that the scanner has work and memory does not grow with the texts
 
 _UNKNOWN = "\N{REPLACEMENT CHARACTER}"
 # The tokenizer has the unknown piece as its first; ours comes after three other reserved ids.
@@ -87,32 +85,12 @@ class UnitsConfig:
         require(self.longest >= 1, f"longest must be at least 1, got {self.longest}")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CutText:
-    """A text in pieces: where they lie in it, and their ids."""
-
-    tokens: Tokens
-    ids: NDArray[np.int32]  # (tokens,)
-
-
-class Units(Protocol):
-    """Cuts texts into pieces, and puts pieces together to texts."""
+class Units(Vocabulary, Protocol):
+    """A vocabulary from whose ids a text can be written as it was; every text is one sentence."""
 
     @property
     def config(self) -> UnitsConfig:
         """How the pieces were made."""
-        ...
-
-    def __len__(self) -> int:
-        """How many ids there are, the reserved ones counted."""
-        ...
-
-    def encode(self, texts: Sequence[str]) -> list[CutText]:
-        """Cut each text into pieces."""
-        ...
-
-    def decode(self, ids: Iterable[int]) -> str:
-        """Write the text that pieces make; start, end and padding are passed over."""
         ...
 
     def to_dict(self) -> Mapping[str, object]:
@@ -159,8 +137,7 @@ class ListedUnits:
         """Take the pieces that occur often enough, falling by frequency, then by alphabet."""
         units = cls((), config)
         counts: Counter[str] = Counter()
-        stream = iter(texts)
-        while some := list(itertools.islice(stream, _TEXTS_AT_ONCE)):
+        for some in cut_stream(texts, len):
             for pieces, _ in units._cut(some):
                 counts.update(pieces)
         frequent = sorted(item for item in counts.items() if item[1] >= config.min_count)
@@ -181,12 +158,13 @@ class ListedUnits:
         """How many ids there are, the reserved ones counted."""
         return len(self.pieces)
 
-    def encode(self, texts: Sequence[str]) -> list[CutText]:
+    def encode(self, texts: Sequence[str]) -> Encoded:
         """Cut each text into pieces."""
-        return [
-            self._encoded(text, pieces, spans)
-            for text, (pieces, spans) in zip(texts, self._cut(texts), strict=True)
-        ]
+        ids, spans = [], []
+        for pieces, places in self._cut(texts):
+            ids.append(np.fromiter(map(self._ids.get, pieces, itertools.repeat(UNKNOWN)), np.int32))
+            spans.append(places)
+        return _lay_out(ids, spans)
 
     def decode(self, ids: Iterable[int]) -> str:
         """Write the text that pieces make; an unknown piece becomes the replacement character."""
@@ -200,16 +178,12 @@ class ListedUnits:
         """Return what the units are made of, as values that JSON can hold."""
         return {"config": to_dict(self.config), "pieces": self.pieces[len(RESERVED) :]}
 
-    def _encoded(self, text: str, pieces: Sequence[str], spans: Spans) -> CutText:
-        ids = np.fromiter((self._ids.get(piece, UNKNOWN) for piece in pieces), np.int32)
-        return CutText(one_sentence(text, spans), ids)
-
     def _cut(self, texts: Sequence[str]) -> Iterator[tuple[list[str], Spans]]:
         for pieces, spans in _CUTS[self.config.kind](texts):
             yield (lower_words(pieces) if self.config.lowercase else pieces), spans
 
 
-def _words(texts: Sequence[str]) -> Iterator[tuple[list[str], Spans]]:
+def _cut_words(texts: Sequence[str]) -> Iterator[tuple[list[str], Spans]]:
     for tokens in tokenize_many(texts):
         starts, ends = tokens.spans[:, 0], tokens.spans[:, 1]
         # The first word counts as one after white space, so that it is the same anywhere.
@@ -219,15 +193,15 @@ def _words(texts: Sequence[str]) -> Iterator[tuple[list[str], Spans]]:
         yield [f" {word}" if gap else word for gap, word in words], tokens.spans
 
 
-def _characters(texts: Sequence[str]) -> Iterator[tuple[list[str], Spans]]:
+def _cut_characters(texts: Sequence[str]) -> Iterator[tuple[list[str], Spans]]:
     for text in texts:
         starts = np.arange(len(text), dtype=np.int32)
         yield list(text), np.stack([starts, starts + 1], 1)
 
 
 _CUTS: dict[str, Callable[[Sequence[str]], Iterator[tuple[list[str], Spans]]]] = {
-    "words": _words,
-    "characters": _characters,
+    "words": _cut_words,
+    "characters": _cut_characters,
 }
 
 
@@ -265,16 +239,15 @@ class SubwordUnits:
         """How many ids there are, the reserved ones counted."""
         return self._tokenizer.get_vocab_size() + _SHIFT
 
-    def encode(self, texts: Sequence[str]) -> list[CutText]:
+    def encode(self, texts: Sequence[str]) -> Encoded:
         """Cut each text into pieces."""
         known = [_without_surrogates(text) for text in texts]
-        found: list[CutText] = []
+        ids, spans = [], []
         for text, cut in zip(texts, self._tokenizer.encode_batch(known), strict=True):
-            ids = np.array(cut.ids, dtype=np.int32)
-            spans = _trimmed(text, cut.offsets)
-            shifted = np.where(ids > 0, ids + _SHIFT, UNKNOWN).astype(np.int32)
-            found.append(CutText(one_sentence(text, spans), shifted))
-        return found
+            theirs = np.array(cut.ids, dtype=np.int32)
+            ids.append(np.where(theirs > 0, theirs + _SHIFT, UNKNOWN))
+            spans.append(_trim(text, cut.offsets))
+        return _lay_out(ids, spans)
 
     def decode(self, ids: Iterable[int]) -> str:
         """Write the text that pieces make; an unknown piece becomes the replacement character."""
@@ -350,7 +323,7 @@ def _without_surrogates(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _trimmed(text: str, offsets: Sequence[tuple[int, int]]) -> NDArray[np.int32]:
+def _trim(text: str, offsets: Sequence[tuple[int, int]]) -> NDArray[np.int32]:
     """Leave out white space before a piece from its span, and overlaps.
 
     A gap before the very first word was never written: its piece has an empty span.
@@ -367,13 +340,19 @@ def _trimmed(text: str, offsets: Sequence[tuple[int, int]]) -> NDArray[np.int32]
     return spans
 
 
-def one_sentence(text: str, spans: NDArray[np.int32]) -> Tokens:
-    """Make the tokens of a text one sentence; a text without tokens has none."""
-    counts = [len(spans)] if len(spans) else []
-    return Tokens(text, spans.reshape(-1, 2), np.array(counts, dtype=np.int32))
+def _lay_out(ids: Sequence[NDArray[np.int32]], spans: Sequence[Spans]) -> Encoded:
+    """Lay the pieces of texts end to end, each text as one sentence, and an empty one as none."""
+    lengths = np.array([len(row) for row in ids], dtype=np.int64)
+    return Encoded(
+        ids=np.concatenate([np.empty(0, np.int32), *ids], dtype=np.int32),
+        spans=np.concatenate([np.empty((0, 2), np.int32), *spans], dtype=np.int32),
+        lengths=lengths,
+        sentence_lengths=lengths[lengths > 0].astype(np.int32),
+        sentences=(lengths > 0).astype(np.int64),
+    )
 
 
-def spelled(units: Units, ids: Sequence[int], instead: Mapping[int, str] | None = None) -> Tokens:
+def spell(units: Units, ids: Sequence[int], instead: Mapping[int, str] | None = None) -> Tokens:
     """Write the text that pieces make, and say where in it each of them stands.
 
     White space before a piece is left out of its span, as where a text is cut; start, end and
@@ -394,4 +373,4 @@ def spelled(units: Units, ids: Sequence[int], instead: Mapping[int, str] | None 
         text = text[:begin] + written + text[stop:]
         spans[place, 1] = begin + len(written)
         spans[place + 1 :] += len(written) - (stop - begin)
-    return one_sentence(text, spans)
+    return Tokens(text, spans, np.array([len(ids)] if ids else [], dtype=np.int32))

@@ -1,12 +1,19 @@
-"""Words and their ids: those of a vocabulary, or numbers until there is one."""
+"""What turns texts into ids and ids into a text, and the two that know whole words.
+
+A text is encoded once and for all by a ``Vocabulary``: its words, its characters or its parts of
+words (``units``) have ids, sentence by sentence. Whatever reads texts or keeps them as ids asks
+for no more than that, so it takes any of them.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import repeat
 from pathlib import Path
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +21,20 @@ from numpy.typing import NDArray
 from ..errors import DataError, ModelError
 from ..kernels.scan import Search, WordTable
 from .characters import lower_words
-from .document import Tokens
+from .document import Tokens, cut_tokens
+from .encode import Encoded, encode
 from .tokenize import TextConfig
 
-__all__ = ["PADDING", "UNKNOWN", "Numbering", "Vocab", "count_words"]
+__all__ = [
+    "PADDING",
+    "UNKNOWN",
+    "CutText",
+    "Numbering",
+    "Vocab",
+    "Vocabulary",
+    "count_words",
+    "cut_texts",
+]
 
 PADDING = 0
 """The id that fills up a row of fixed length; no word has it."""
@@ -25,18 +42,57 @@ UNKNOWN = 1
 """The id of every word that the vocabulary does not hold."""
 
 _RESERVED = ("<pad>", "<oov>")
+_SHOWN_UNKNOWN = "\N{REPLACEMENT CHARACTER}"
+
+
+class Vocabulary(Protocol):
+    """Turns texts into ids, and ids into a text."""
+
+    def __len__(self) -> int:
+        """How many ids there are, the reserved ones counted."""
+        ...
+
+    def encode(self, texts: Sequence[str]) -> Encoded:
+        """Find the pieces of each text, sentence by sentence, and their ids."""
+        ...
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """Write the text that the pieces make; an unknown one is the replacement character."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CutText:
+    """A text in pieces: where they lie in it, and their ids."""
+
+    tokens: Tokens
+    ids: NDArray[np.int32]  # (tokens,)
+
+
+def cut_texts(texts: Sequence[str], vocabulary: Vocabulary) -> list[CutText]:
+    """Cut each text into the pieces of a vocabulary."""
+    encoded = vocabulary.encode(texts)
+    ids = np.split(encoded.ids, np.cumsum(encoded.lengths)[:-1]) if len(texts) else []
+    return [CutText(*both) for both in zip(cut_tokens(texts, encoded), ids, strict=True)]
 
 
 class Vocab:
     """The words of the training texts; the id of a word is its place in ``words``.
 
     ``words`` begins with the two reserved names, which no lookup ever finds: a word of a text
-    that is written like one of them is a word like any other.
+    that is written like one of them is a word like any other. ``cjk`` is as in ``TextConfig``.
     """
 
-    def __init__(self, words: Iterable[str], *, lowercase: bool = True) -> None:
+    def __init__(
+        self,
+        words: Iterable[str],
+        *,
+        lowercase: bool = True,
+        cjk: Literal["characters", "icu"] = "characters",
+    ) -> None:
         self.words = [*_RESERVED, *words]
         self.lowercase = lowercase
+        self._config = TextConfig(lowercase=lowercase, cjk=cjk)
         known = self.words[len(_RESERVED) :]
         self._ids = {word: id for id, word in enumerate(known, start=len(_RESERVED))}
         if len(self._ids) < len(known):
@@ -52,7 +108,7 @@ class Vocab:
         frequent = sorted(item for item in counts.items() if item[1] >= config.min_count)
         frequent.sort(key=lambda item: item[1], reverse=True)
         words = (word for word, _ in frequent[: config.max_size])
-        return cls(words, lowercase=config.lowercase)
+        return cls(words, lowercase=config.lowercase, cjk=config.cjk)
 
     def __len__(self) -> int:
         """How many ids there are, the two reserved ones counted."""
@@ -65,6 +121,16 @@ class Vocab:
         """The id of each word, (words,); in lower case first where the vocabulary is."""
         known = lower_words(words) if self.lowercase else words
         return np.fromiter(map(self._ids.get, known, repeat(UNKNOWN)), np.int32, len(words))
+
+    def encode(self, texts: Sequence[str]) -> Encoded:
+        """Find the words of each text, sentence by sentence, and their ids."""
+        return encode(texts, self, self._config)
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """Write the words with a space between them; which space was there is not known."""
+        return " ".join(
+            _SHOWN_UNKNOWN if id == UNKNOWN else self.words[id] for id in ids if id != PADDING
+        )
 
     @cached_property
     def search(self) -> Search:
@@ -82,8 +148,14 @@ class Vocab:
         path.write_bytes(lines.encode("utf-8", "surrogatepass"))
 
     @classmethod
-    def load(cls, path: Path, *, lowercase: bool = True) -> Vocab:
-        """Read what ``save`` wrote; ``lowercase`` is the setting the vocabulary was made with."""
+    def load(
+        cls,
+        path: Path,
+        *,
+        lowercase: bool = True,
+        cjk: Literal["characters", "icu"] = "characters",
+    ) -> Vocab:
+        """Read what ``save`` wrote; the others are the settings the vocabulary was made with."""
         try:
             words = path.read_bytes().decode("utf-8", "surrogatepass").split("\n")
         except UnicodeDecodeError as error:
@@ -91,7 +163,7 @@ class Vocab:
         if tuple(words[: len(_RESERVED)]) != _RESERVED:
             names = " and ".join(_RESERVED)
             raise ModelError(f"{path} is no vocabulary, its first two lines must be {names}")
-        return cls(words[len(_RESERVED) :], lowercase=lowercase)
+        return cls(words[len(_RESERVED) :], lowercase=lowercase, cjk=cjk)
 
 
 class Numbering:
@@ -100,9 +172,23 @@ class Numbering:
     The words live in a dictionary, or in a table of the scanner in C: whichever is asked first.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, config: TextConfig | None = None) -> None:
+        self._config = config or TextConfig()
         self._numbers = _Numbers()
         self._search: Search | None = None
+
+    def __len__(self) -> int:
+        """How many different words were met."""
+        return len(self._numbers) if self._search is None else len(self._search.table)
+
+    def encode(self, texts: Sequence[str]) -> Encoded:
+        """Find the words of each text, sentence by sentence, and their numbers."""
+        return encode(texts, self, self._config)
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """Write the words with a space between them."""
+        words = self.words
+        return " ".join(words[id] for id in ids)
 
     @property
     def words(self) -> list[str]:

@@ -14,7 +14,7 @@ from ..data.batches import plan_batches, split_by_rank
 from .config import TrainingConfig
 from .seeds import derived_seed
 
-__all__ = ["B", "Batches", "PlannedBatches", "Source", "TrainingBatch"]
+__all__ = ["B", "Batches", "Examples", "PlannedBatches", "TrainingBatch"]
 
 
 class TrainingBatch(Protocol):
@@ -59,7 +59,7 @@ class Batches(Protocol[Given]):
         ...
 
 
-class Source(Protocol[Given]):
+class Examples(Protocol[Given]):
     """Encoded documents, such as a ``Corpus``, or pairs."""
 
     @property
@@ -77,7 +77,7 @@ class PlannedBatches(Generic[B]):
 
     def __init__(
         self,
-        source: Source[B],
+        source: Examples[B],
         config: TrainingConfig,
         *,
         indices: NDArray[np.int64] | None = None,

@@ -19,6 +19,7 @@ from regard.data.labels import LabelIndex
 from regard.errors import DataError
 from regard.text.document import Document
 from regard.text.tokenize import TextConfig, tokenize
+from regard.text.units import UnitsConfig, build_units
 from regard.text.vocab import UNKNOWN, Vocab
 
 EVERY_WORD = TextConfig(min_count=1)
@@ -306,6 +307,29 @@ def test_memory_does_not_grow_with_the_documents(tmp_path):
 
     small, large = peak(40), peak(160)
     assert large < small + 300_000  # the ids of the other 120 alone take 960,000 bytes
+
+
+def test_a_known_vocabulary_gives_the_ids_that_it_would_give_later(corpus, vocab, tmp_path):
+    known = build_corpus(documents(), tmp_path / "known", EVERY_WORD, vocabulary=vocab)
+    everything = np.arange(len(TEXTS))
+    for found in (known, Corpus.open(tmp_path / "known")):
+        assert_same(found.batch(everything), corpus.remapped(vocab).batch(everything))
+        assert found.word_counts()["film"] == corpus.word_counts()["film"]
+
+
+@pytest.mark.parametrize("kind", ["words", "characters", "subwords"])
+def test_pieces_of_every_kind_stream_into_a_corpus(tmp_path, kind):
+    """Issue 11: parts of words are written and gathered as words are."""
+    pytest.importorskip("tokenizers")
+    texts = [document.text for document in documents()]
+    units = build_units(texts, UnitsConfig(kind, min_count=1))
+    corpus = build_corpus(documents(), tmp_path, EVERY_WORD, vocabulary=units)
+    encoded = units.encode(texts)
+    assert corpus.lengths.tolist() == encoded.lengths.tolist()
+    batch = corpus.batch(np.arange(len(texts)))
+    assert batch.ids.values.tolist() == encoded.ids.tolist()
+    assert batch.sentences.tolist() == encoded.sentences.tolist()
+    assert sum(corpus.word_counts().values()) == len(encoded.ids)
 
 
 def test_many_short_documents_are_gathered_quickly_and_rightly(tmp_path):

@@ -55,7 +55,8 @@ class Corpus:
     """Documents as ids in files that are mapped into memory, so they may be larger than it.
 
     The files hold words as numbers in the order they were first met; ``remapped`` gives them
-    the ids of a vocabulary on the way out, so the files serve any number of vocabularies.
+    the ids of a vocabulary on the way out, so the files serve any number of vocabularies. Or they
+    hold the ids of one vocabulary, of words or of other pieces, that was there before them.
     """
 
     arrays: Arrays
@@ -75,13 +76,15 @@ class Corpus:
         parts = tuple(range(end - size, end) for end, size in zip(ends, header.parts, strict=True))
         found = LabelIndex.from_labels(header.labels)
         numbers = [found.number(label) for label in header.labels]
+        words = load_words(Path(folder))
         return cls(
             arrays=arrays,
-            words=load_words(Path(folder)),
+            words=words,
             labels=replace(found, multilabel=header.multilabel) if header.labelled else None,
             parts=parts,
             truncation=header.truncation,
             class_numbers=np.array(numbers, dtype=np.int64),
+            word_ids=np.arange(len(words), dtype=np.int32) if header.encoded else None,
         )
 
     def __len__(self) -> int:
@@ -151,9 +154,11 @@ class Corpus:
         counts = np.zeros(len(self.words), dtype=np.int64)
         for block in self.blocks(indices):
             counts += np.bincount(self._gathered(block).numbers, minlength=len(counts))
-        found = np.flatnonzero(counts)
-        totals = zip(found.tolist(), counts[found].tolist(), strict=True)
-        return {self.words[place]: count for place, count in totals}
+        totals: dict[str, int] = {}
+        for place in np.flatnonzero(counts).tolist():
+            # Pieces may be told apart by the space before them alone.
+            totals[self.words[place]] = totals.get(self.words[place], 0) + int(counts[place])
+        return totals
 
     def class_counts(self, indices: ArrayLike | None = None) -> NDArray[np.int64]:
         """Count the chosen documents, or all, that have each class, (classes,)."""

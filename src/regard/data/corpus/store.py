@@ -1,27 +1,34 @@
-"""A corpus on disk: flat arrays that are mapped into memory, a header and the words."""
+"""Flat arrays in the files of a folder: written as data come, and mapped into memory.
+
+A corpus is such arrays with a header and the words; pairs of texts are such arrays too.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import BinaryIO, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ...errors import DataError
-from ...files import write_file
+from ...files import open_named, write_file
 from ...records.data import TruncationReport
 from ...records.encoding import decode, encode
 
 __all__ = [
     "DTYPES",
     "FORMAT",
+    "ArrayFiles",
     "Arrays",
     "Header",
-    "array_path",
     "load_store",
     "load_words",
+    "map_array",
     "save_header",
 ]
 
@@ -41,6 +48,52 @@ DTYPES = {
 
 _HEADER = "corpus.json"
 _WORDS = "words.json"
+
+
+class ArrayFiles:
+    """The files of some arrays, each of one kind of number, open to be added to."""
+
+    def __init__(self, folder: Path, kinds: Mapping[str, str]) -> None:
+        self._folder, self._kinds = folder, kinds
+        self._files: dict[str, BinaryIO] = {}
+        self._closing = ExitStack()
+
+    def __enter__(self) -> Self:
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            # Whatever was here before is no corpus from now on.
+            (self._folder / _HEADER).unlink(missing_ok=True)
+            for name in self._kinds:
+                path = _array_path(self._folder, name)
+                self._files[name] = self._closing.enter_context(open_named(path, "wb"))
+        except OSError as problem:
+            self.close()
+            raise DataError(f"cannot write a corpus to {self._folder}: {problem}") from problem
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self.close()
+
+    def write(self, name: str, values: ArrayLike) -> None:
+        """Add values to the end of an array."""
+        self._files[name].write(np.asarray(values, self._kinds[name]).tobytes())
+
+    def close(self) -> None:
+        """Close the files, so that all that was written is in them."""
+        self._closing.close()
+
+
+def map_array(folder: Path, name: str, kind: str) -> np.ndarray:
+    """Map an array that was written into memory; what is not there is damage."""
+    path = _array_path(folder, name)
+    dtype = np.dtype(kind)
+    try:
+        if path.stat().st_size < dtype.itemsize:
+            return np.zeros(0, dtype)  # an empty file cannot be mapped
+        # A plain array over the map: slices of np.memmap itself cost several times as much.
+        return np.asarray(np.memmap(path, dtype=dtype, mode="r"))
+    except (OSError, ValueError) as problem:
+        raise DataError(f"the corpus in {folder} is damaged: {path.name}: {problem}") from problem
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,12 +123,8 @@ class Header:
     labelled: bool
     multilabel: bool
     truncation: TruncationReport
+    encoded: bool = False  # whether the numbers of words are the ids of a vocabulary
     format: int = FORMAT
-
-
-def array_path(folder: Path, name: str) -> Path:
-    """Where the array of this name lies."""
-    return folder / f"{name}.bin"
 
 
 def save_header(folder: Path, header: Header, words: list[str]) -> None:
@@ -95,7 +144,9 @@ def load_store(folder: Path) -> tuple[Header, Arrays]:
         raise DataError(
             f"{folder} holds a corpus of format {header.format}, we read {FORMAT}; build it again"
         )
-    arrays = Arrays(*(_mapped(folder, field.name) for field in fields(Arrays)))
+    arrays = Arrays(
+        *(map_array(folder, field.name, DTYPES[field.name]) for field in fields(Arrays))
+    )
     sizes = (len(arrays.ids), len(arrays.sentence_lengths), len(arrays.fingerprints))
     starts = {len(arrays.token_starts), len(arrays.sentence_starts), len(arrays.label_starts)}
     if sizes != (header.tokens, header.sentences, header.documents) or starts != {sizes[2] + 1}:
@@ -108,13 +159,5 @@ def load_words(folder: Path) -> list[str]:
     return [str(word) for word in json.loads((folder / _WORDS).read_text(encoding="ascii"))]
 
 
-def _mapped(folder: Path, name: str) -> np.ndarray:
-    path = array_path(folder, name)
-    kind = np.dtype(DTYPES[name])
-    try:
-        if path.stat().st_size < kind.itemsize:
-            return np.zeros(0, kind)  # an empty file cannot be mapped
-        # A plain array over the map: slices of np.memmap itself cost several times as much.
-        return np.asarray(np.memmap(path, dtype=kind, mode="r"))
-    except (OSError, ValueError) as problem:
-        raise DataError(f"the corpus in {folder} is damaged: {path.name}: {problem}") from problem
+def _array_path(folder: Path, name: str) -> Path:
+    return folder / f"{name}.bin"
