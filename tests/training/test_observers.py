@@ -117,6 +117,20 @@ def test_anything_can_be_counted_with_what_is_left_where_that_is_known():
     assert log.getvalue() == "explained, 1 of 3 done, about 6 s left\nread, 1 done\n"
 
 
+def test_what_comes_from_a_file_is_counted_with_the_time_left():
+    class File:
+        def share_read(self):
+            return 0.25
+
+    now = iter([0.0, 3.0])
+    with redirect_stderr(io.StringIO()) as log, Progress(clock=lambda: next(now)) as progress:
+        assert list(counted(iter("ab"), "read", (progress,), File())) == ["a", "b"]
+    assert log.getvalue() == "read, 1 done, 25 %, about 9 s left\n"
+    with redirect_stderr(Screen()) as screen, Progress() as progress:
+        progress.on_stage(Stage("read", 1200, share=0.25))
+    assert re.search(r"read .*1,200, 25 %", screen.plain())
+
+
 def test_on_a_terminal_a_stage_shows_its_share_or_its_count():
     with redirect_stderr(Screen()) as screen, Progress() as progress:
         progress.on_stage(Stage("explained", 3, 4))

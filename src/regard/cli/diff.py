@@ -73,7 +73,8 @@ def diff(
     remarks = Remarks(quiet=quiet)
     asked = DocumentsToRead(data, text_column, label_column, labels_separator, encoding, on_bad_row)
     facts = {**after.facts_, **before.facts_}
-    documents = islice(asked.open(facts, labelled=not unlabelled, tell=remarks.add), limit)
+    reader = asked.open(facts, labelled=not unlabelled, tell=remarks.add)
+    documents = reader if limit is None else islice(reader, limit)
     found = compare(
         before,
         after,

@@ -66,7 +66,7 @@ def look(
     documents = asked.open(classifier.facts_, labelled=not unlabelled, tell=remarks.add)
     found = look_through(
         classifier,
-        islice(documents, limit),
+        documents if limit is None else islice(documents, limit),
         words=word or (),
         title=f"{model.name} on {Path(data).name}",
         watch=partial(counted, quiet=quiet),

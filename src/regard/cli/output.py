@@ -11,12 +11,15 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from ..data.formats.lines import STANDARD_INPUT
 from ..errors import ConfigError
 from ..files import standard_output, write_file
 from ..views.drawing.terminal import Terminal, printable
+
+if TYPE_CHECKING:
+    from ..training.observers import Measured
 
 __all__ = [
     "DRAWINGS",
@@ -44,8 +47,14 @@ def say(message: str = "", *, quiet: bool = False) -> None:
         print(_line(message), file=sys.stderr, flush=True)
 
 
-def counted(items: Iterable[T], what: str, *, quiet: bool = False) -> Iterator[T]:
-    """Pass the items on, showing how many there were, and how many are left where that is known."""
+def counted(
+    items: Iterable[T], what: str, *, quiet: bool = False, source: Measured | None = None
+) -> Iterator[T]:
+    """Pass the items on, showing how many there were, and the time left where that is known.
+
+    It is where the items are counted already, or come from a ``source`` that knows how much of it
+    was read: a reader of a regular file.
+    """
     if quiet:
         yield from items
         return
@@ -53,7 +62,7 @@ def counted(items: Iterable[T], what: str, *, quiet: bool = False) -> Iterator[T
     from ..training.observers import counted as watched
 
     with Progress() as progress:
-        yield from watched(items, what, (progress,))
+        yield from watched(items, what, (progress,), source)
 
 
 class Remarks:

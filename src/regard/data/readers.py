@@ -103,6 +103,10 @@ class Reader:
                 f"all {self._faults.total():,} rows of {self.name} are bad; first {self.skipped[0]}"
             )
 
+    def share_read(self) -> float | None:
+        """How much of the file was read, from 0 to 1; None where that is not known."""
+        return self._lines.share_read() if self._lines else None
+
     @property
     def counts(self) -> ReadCounts:
         """What was read so far and what was not."""

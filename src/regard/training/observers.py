@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Protocol, Self, TypeVar, runtime_checkable
 
 from rich.console import Console
 from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn
@@ -25,7 +25,15 @@ from .loop import Step
 if TYPE_CHECKING:
     from torch.utils.tensorboard.writer import SummaryWriter
 
-__all__ = ["Observer", "Progress", "Stage", "TensorBoardLog", "TrainingProgress", "counted"]
+__all__ = [
+    "Measured",
+    "Observer",
+    "Progress",
+    "Stage",
+    "TensorBoardLog",
+    "TrainingProgress",
+    "counted",
+]
 
 T = TypeVar("T")
 
@@ -42,6 +50,7 @@ class Stage:
     done: int = 0
     total: int | None = None  # None: nobody knows
     detail: str = ""  # what else there is to know now
+    share: float | None = None  # of all there is, where that was not counted before
 
 
 class Observer:
@@ -57,12 +66,29 @@ class Observer:
         """See what is done before, between and after the epochs."""
 
 
-def counted(items: Iterable[T], name: str, observers: Sequence[Observer]) -> Iterator[T]:
-    """Pass the items on, and tell the observers of each how many there were before it."""
+@runtime_checkable
+class Measured(Protocol):
+    """What is read from a file, and knows how far."""
+
+    def share_read(self) -> float | None:
+        """How much was read, from 0 to 1, where that is known."""
+        ...
+
+
+def counted(
+    items: Iterable[T], name: str, observers: Sequence[Observer], source: Measured | None = None
+) -> Iterator[T]:
+    """Pass the items on, and tell the observers of each how many there were before it.
+
+    ``source`` is what the items are made from, where that is not the items themselves.
+    """
     total = len(items) if isinstance(items, Sized) else None
+    if source is None and isinstance(items, Measured):
+        source = items
     for done, item in enumerate(items):
+        share = source.share_read() if source is not None and total is None else None
         for observer in observers:
-            observer.on_stage(Stage(name, done, total))
+            observer.on_stage(Stage(name, done, total, share=share))
         yield item
 
 
@@ -124,8 +150,8 @@ class Progress(Observer):
             bars.reset(self._tasks[stage.name])
         bars.update(
             self._tasks[stage.name],
-            completed=stage.done,
-            total=stage.total,
+            completed=stage.done if stage.share is None else stage.share,
+            total=stage.total if stage.share is None else 1.0,
             visible=True,
             amount=_amount(stage),
             detail=stage.detail,
@@ -186,13 +212,19 @@ def _amount(stage: Stage) -> str:
     """How much is done: a share of what there is, or as many as there were."""
     if stage.total:
         return f"{100 * stage.done / stage.total:>3.0f} %"
+    if stage.share is not None:
+        return f"{stage.done:,}, {100 * stage.share:.0f} %"
     return f"{stage.done:,}" if stage.done else ""
 
 
 def _line(stage: Stage, seconds: float) -> str:
     """What a stage says of itself after so many seconds."""
     if stage.total is None:
-        return f"{stage.name}, {stage.done:,} done" if stage.done else stage.name
+        line = f"{stage.name}, {stage.done:,} done" if stage.done else stage.name
+        if not stage.share:
+            return line
+        left = seconds / stage.share * (1 - stage.share)
+        return f"{line}, {100 * stage.share:.0f} %, about {left:,.0f} s left"
     line = f"{stage.name}, {stage.done:,} of {stage.total:,} done"
     if not stage.done:
         return line

@@ -139,3 +139,18 @@ def test_standard_input_is_read_and_left_open(monkeypatch, packed):
     assert [text for text, _ in found] == ["a\n", "b\n"]
     assert found.name == "standard input"
     assert not stream.buffer.closed
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_how_much_of_a_file_was_read_is_known(tmp_path, pack):
+    found = Lines(write(tmp_path, pack(b"".join(b"%d\n" % n for n in range(300_000)))))
+    assert found.share_read() is None
+    shares = [found.share_read() for _ in found]
+    assert shares == sorted(shares) and 0 < shares[0] < 0.7 and shares[-1] == 1.0
+    assert found.share_read() == 1.0
+
+
+def test_how_much_of_a_pipe_was_read_is_not_known(monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"one\ntwo\n")))
+    found = Lines("-")
+    assert [found.share_read() for _ in found] == [None, None]

@@ -269,7 +269,9 @@ def _predict(asked: DocumentsToLabel) -> None:
         waits=asked.data == STANDARD_INPUT,
     )
     if asked.out == STANDARD_INPUT:
-        count = write_rows(counted(job.rows(reader), "predicted", quiet=asked.quiet), asked.out)
+        count = write_rows(
+            counted(job.rows(reader), "predicted", quiet=asked.quiet, source=reader), asked.out
+        )
     else:
         count = _write_answers(job, reader, asked)
     remarks.say()
@@ -293,7 +295,8 @@ def _write_answers(job: _Answering, documents: Reader, asked: DocumentsToLabel) 
     with RowWriter(asked.out, task=job_id, resume=asked.resume, dialect=dialect) as writer:
         if writer.rows:
             say(f"{writer.rows:,} rows are there already, going on", quiet=asked.quiet)
-        rows = counted(job.rows(documents, skip=writer.rows), "predicted", quiet=asked.quiet)
+        left = job.rows(documents, skip=writer.rows)
+        rows = counted(left, "predicted", quiet=asked.quiet, source=documents)
         with Behind(writer.write) as behind:
             for part in chunks(rows, PART):
                 behind.put(part)

@@ -133,7 +133,7 @@ def _evaluate(asked: ModelToEvaluate) -> None:
         tell=remarks.add,
     )
     reader = open_documents(asked.data, columns, asked.on_bad_row, tell=remarks.add)
-    pairs = list(counted(read_pairs(reader), "read", quiet=asked.quiet))
+    pairs = list(counted(read_pairs(reader), "read", quiet=asked.quiet, source=reader))
     gold = None if asked.links is None else _gold(asked.links, len(pairs))
     found = translator.evaluate(pairs, title=Path(asked.data).name)
     if gold is not None:

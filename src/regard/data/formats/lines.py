@@ -10,6 +10,8 @@ import contextlib
 import gzip
 import io
 import itertools
+import os
+import stat
 import sys
 import warnings
 import zlib
@@ -75,12 +77,28 @@ class Lines:
         self.mark = b""
         self._path = path
         self._given = encoding
+        self._stream: io.BufferedReader | None = None  # that is being read, or was
+
+    def share_read(self) -> float | None:
+        """How much of the file was read, from 0 to 1; None for a pipe, and before it is begun."""
+        if self._stream is None:
+            return None
+        try:
+            file = getattr(self._stream.raw, "fileobj", self._stream)  # what lies below gzip
+            found = os.fstat(file.fileno())
+            regular = stat.S_ISREG(found.st_mode) and found.st_size > 0
+            return min(file.tell() / found.st_size, 1.0) if regular else None
+        except OSError:  # no file at all
+            return None
+        except ValueError:  # whoever reads it, perhaps another thread, has come to its end
+            return 1.0
 
     def __iter__(self) -> Iterator[tuple[str, str | None]]:
         number = 0
         self.encoding = self._given or "utf-8"
         try:
             with open_bytes(self._path) as stream:
+                self._stream = stream
                 for number, line in enumerate(self._lines(stream), 1):  # noqa: B007
                     yield line
         except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
