@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_sequence
 
 from regard.kernels import cpu
-from regard.nn.recurrence import batched
+from regard.nn.recurrence import Layer, batched
 from regard.ragged import Ragged
 
 VECTOR_SIZE = 200
@@ -74,9 +74,9 @@ def ways(work: Work) -> dict[str, Callable[[], Tensor]]:
     fixed = work.projected().detach().requires_grad_()
     return {
         "torch, packed": lambda: work.layer(work.packed)[0].data,
-        "ours, plain": lambda: batched.recur(
-            "gru", work.projected(), work.index, work.rows, *work.recurrent()
-        ),
+        "ours, plain": lambda: batched.run(
+            Layer("gru", *work.recurrent()), work.projected(), work.index, work.rows
+        )[0],
         "ours, C": lambda: cpu.recur(
             "gru", work.projected(), work.index, work.rows, *work.recurrent()
         ),

@@ -5,6 +5,7 @@ import torch
 from torch import nn
 
 from regard.kernels import native
+from regard.nn.recurrence import Layer, batched
 from regard.ragged import Ragged
 
 LAYERS = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
@@ -14,6 +15,11 @@ LENGTHS = [5, 0, 1, 17, 9, 3, 3, 3, 2, 1, 0, 30, 4]
 needs_native = pytest.mark.skipif(
     native.library() is None, reason=f"no native kernels here: {native.why_absent()}"
 )
+
+
+def recur_batched(cell, projected, index, rows, weights, biases):
+    """The states by torch alone."""
+    return batched.run(Layer(cell, weights, biases), projected, index, rows)[0]
 
 
 class Case:

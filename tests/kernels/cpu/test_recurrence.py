@@ -6,9 +6,15 @@ import torch
 
 from regard.kernels import cpu, native
 from regard.kernels.cpu import recurrence
-from regard.nn.recurrence import batched
 from regard.ragged import Ragged
-from support.native_cases import INSTRUCTIONS, Case, distance, gradients, needs_native
+from support.native_cases import (
+    INSTRUCTIONS,
+    Case,
+    distance,
+    gradients,
+    needs_native,
+    recur_batched,
+)
 
 pytestmark = needs_native
 
@@ -56,7 +62,7 @@ def test_every_instruction_set_agrees_with_torch(instructions, cell, hidden_size
 def test_rows_of_any_length_agree_with_the_plain_version(cell, lengths):
     case = Case(cell, 20, lengths=lengths)
     states = cpu.recur(cell, *case.inputs())
-    wanted = batched.recur(cell, *case.inputs())
+    wanted = recur_batched(cell, *case.inputs())
     assert states.shape == wanted.shape
     assert distance(states, wanted) < 1e-5
     for found, true in zip(
@@ -70,7 +76,7 @@ def test_without_an_index_each_item_reads_its_own_row(cell):
     case = Case(cell, 10)
     projected = case.projected().detach()[case.index].requires_grad_()
     states = cpu.recur(cell, projected, None, case.rows, case.weights, case.biases)
-    wanted = batched.recur(cell, projected, None, case.rows, case.weights, case.biases)
+    wanted = recur_batched(cell, projected, None, case.rows, case.weights, case.biases)
     assert distance(states, wanted) < 1e-5
     found, true = gradients(states, [projected])[0], gradients(wanted, [projected])[0]
     assert distance(found, true) < 1e-5
@@ -205,7 +211,7 @@ def test_huge_inputs_saturate_the_gates(instructions, monkeypatch):
         arguments = (case.index, case.rows, case.weights, case.biases)
         states = cpu.recur(cell, projected, *arguments)
         torch.testing.assert_close(
-            states, batched.recur(cell, projected, *arguments), atol=1e-5, rtol=0
+            states, recur_batched(cell, projected, *arguments), atol=1e-5, rtol=0
         )
 
 

@@ -8,6 +8,7 @@ from torch.nn.utils.rnn import pad_sequence
 from regard.nn.recurrence import Layer, batched, has_kernel, recur, recur_from
 from regard.nn.recurrence.definition import define
 from regard.ragged import Ragged
+from support.native_cases import recur_batched
 
 CELLS = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
 SHAPES = {
@@ -86,12 +87,12 @@ def test_where_a_visit_is_cut_changes_nothing(cell, kept, span, monkeypatch):
     input_weights, input_biases, weights, biases = parameters(layer)
     projected = (table @ input_weights.T + input_biases).detach().requires_grad_()
     inputs = [projected, *layer.parameters()]
-    whole = batched.recur(cell, projected, index, rows, weights, biases)
+    whole = recur_batched(cell, projected, index, rows, weights, biases)
     expected = gradients(whole, inputs)
     monkeypatch.setattr(batched, "KEPT_BYTES", kept)
     monkeypatch.setattr(batched, "SPAN_SLOTS", span[0])
     monkeypatch.setattr(batched, "SPAN_STEPS", span[1])
-    cut = batched.recur(cell, projected, index, rows, weights, biases)
+    cut = recur_batched(cell, projected, index, rows, weights, biases)
     torch.testing.assert_close(cut, whole)
     for found, wanted in zip(gradients(cut, inputs), expected, strict=True):
         torch.testing.assert_close(found, wanted)
@@ -105,7 +106,7 @@ def test_gradients_equal_finite_differences(cell):
     leaves = (projected, weights.detach().requires_grad_(), biases.detach().requires_grad_())
     # A second way back computes the gates again, by other products, so the last bits may differ.
     assert torch.autograd.gradcheck(
-        lambda p, w, b: batched.recur(cell, p, index, rows, w, b), leaves, nondet_tol=1e-12
+        lambda p, w, b: recur_batched(cell, p, index, rows, w, b), leaves, nondet_tol=1e-12
     )
 
 
@@ -114,7 +115,7 @@ def test_going_back_twice_gives_the_same_gradient(cell):
     """The kept gates are overwritten on the first way back; the second must not notice."""
     layer, table, index, rows = make(cell, 2, SHAPES["mixed"])
     input_weights, input_biases, weights, biases = parameters(layer)
-    states = batched.recur(
+    states = recur_batched(
         cell, table @ input_weights.T + input_biases, index, rows, weights, biases
     )
     first, second = (
@@ -133,7 +134,7 @@ def test_every_way_gives_what_the_definition_gives(cell, directions):
     defined, *_ = define(Layer(cell, weights, biases), projected, index, rows)
     leaves = [projected, *layer.parameters()]
     expected = gradients(defined, leaves)
-    for way in (recur, batched.recur):
+    for way in (recur, recur_batched):
         states = way(cell, projected, index, rows, weights, biases)
         torch.testing.assert_close(states, defined, atol=1e-5, rtol=1e-5)
         for found, wanted in zip(gradients(states, leaves), expected, strict=True):
@@ -153,7 +154,7 @@ def test_the_plain_rnn_is_its_equation():
     for item in index.tolist():
         state = torch.tanh(projected[item] + weights[0] @ state + biases[0])
         expected.append(state)
-    states = batched.recur("rnn", projected, index, rows, weights, biases)
+    states = recur_batched("rnn", projected, index, rows, weights, biases)
     torch.testing.assert_close(states, torch.stack(expected), atol=1e-6, rtol=0)
 
 
@@ -171,7 +172,7 @@ def test_the_gru_is_its_equations_with_the_update_gate_turned_round():
         candidate = torch.tanh(from_input[2] + reset * from_state[2])
         state = (1 - update) * state + update * candidate
         expected.append(state)
-    states = batched.recur("gru", projected, index, rows, weights, biases)
+    states = recur_batched("gru", projected, index, rows, weights, biases)
     torch.testing.assert_close(states, torch.stack(expected), atol=1e-6, rtol=0)
 
 
@@ -183,7 +184,7 @@ def test_the_same_weights_read_any_length(cell, length):
     input_weights, input_biases, weights, biases = parameters(layer)
     index = torch.arange(length) % 5
     rows = Ragged(index, torch.tensor([length]))
-    states = batched.recur(
+    states = recur_batched(
         cell, table @ input_weights.T + input_biases, index, rows, weights, biases
     )
     assert states.shape == (length, 2 * HIDDEN)
@@ -197,7 +198,7 @@ def test_padding_and_packing_in_torch_agree_with_rows():
     padded = pad_sequence(table[index].split([4, 2, 1]), batch_first=True)
     outputs = layer(padded.transpose(0, 1))[0].transpose(0, 1)
     expected = torch.cat([outputs[row, :length] for row, length in enumerate([4, 2, 1])])
-    states = batched.recur(
+    states = recur_batched(
         "gru", table @ input_weights.T + input_biases, index, rows, weights, biases
     )
     torch.testing.assert_close(states, expected)
@@ -206,7 +207,7 @@ def test_padding_and_packing_in_torch_agree_with_rows():
 def test_autocast_leaves_the_recurrence_in_one_type():
     layer, table, index, rows = make("gru", 2, SHAPES["mixed"], torch.float32)
     input_weights, input_biases, weights, biases = parameters(layer)
-    exact = batched.recur(
+    exact = recur_batched(
         "gru", table @ input_weights.T + input_biases, index, rows, weights, biases
     )
     with torch.autocast("cpu", dtype=torch.bfloat16):
@@ -282,7 +283,7 @@ def test_without_a_start_every_row_begins_at_zeros(cell):
     torch.testing.assert_close(states, same)
     torch.testing.assert_close(ends, same_ends)
     torch.testing.assert_close(
-        states, batched.recur(cell, projected, None, rows, weights, biases), atol=0, rtol=0
+        states, recur_batched(cell, projected, None, rows, weights, biases), atol=0, rtol=0
     )
 
 

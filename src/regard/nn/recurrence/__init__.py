@@ -17,7 +17,7 @@ from .definition import Carry, CellName, Layer
 __all__ = ["CELLS", "Carry", "CellName", "Layer", "has_kernel", "recur", "recur_from"]
 
 KERNELS = (cpu, gpu)
-"""Quicker versions of ``batched.recur``, the first that is available wins."""
+"""Quicker versions of ``batched.run``, the first that is available wins."""
 
 
 def recur(
@@ -40,7 +40,7 @@ def recur(
     for kernel in KERNELS:
         if kernel.can_recur(cell, projected):
             return kernel.recur(cell, projected, index, rows, weights, biases)
-    return batched.recur(cell, projected, index, rows, weights, biases)
+    return batched.run(Layer(cell, weights, biases), projected, index, rows)[0]
 
 
 def has_kernel(cell: CellName, projected: Tensor) -> bool:

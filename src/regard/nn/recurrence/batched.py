@@ -21,9 +21,9 @@ from ...kernels.native import prepare_for_forks
 from ...ragged import Ragged
 from ..packing import Packing, Span
 from .cells import CELLS, Cell
-from .definition import Carry, CellName, Layer
+from .definition import Carry, Layer
 
-__all__ = ["recur", "run"]
+__all__ = ["run"]
 
 SPAN_SLOTS = 1 << 16
 """How many slots are worked on at once; bounds the memory of what is not kept."""
@@ -31,18 +31,6 @@ SPAN_STEPS = 1 << 12
 """How many steps are cut into views at once; a million views would fill the memory themselves."""
 KEPT_BYTES = 1 << 28
 """How much the gates may take to be kept for the way back; above, they are computed again."""
-
-
-def recur(
-    cell: CellName,
-    projected: Tensor,
-    index: Tensor | None,
-    rows: Ragged,
-    weights: Tensor,
-    biases: Tensor,
-) -> Tensor:
-    """Do what ``nn.recurrence.recur`` does, as the kernels do."""
-    return run(Layer(cell, weights, biases), projected, index, rows)[0]
 
 
 def run(
