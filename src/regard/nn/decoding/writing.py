@@ -7,6 +7,7 @@ reorder or follow several ways.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 import torch
 from torch import Tensor, nn
@@ -19,7 +20,17 @@ from ..recurrence import CellName
 from .memory import LookConfig, Memory, weight_rows
 from .stacks import Carries, RecurrentStack
 
-__all__ = ["DecoderConfig", "EncodedSource", "RecurrentDecoder", "Seen", "State", "Step", "Written"]
+__all__ = [
+    "DecoderConfig",
+    "EncodedSource",
+    "RecurrentDecoder",
+    "Seen",
+    "State",
+    "Step",
+    "Steps",
+    "Written",
+    "write_freely",
+]
 
 
 @dataclass(frozen=True)
@@ -104,6 +115,14 @@ class Seen:
     weights: Tensor | None = None  # (rows, longest)
 
 
+class Steps(Protocol):
+    """A decoder that writes a token at a time."""
+
+    def step(self, state: State, previous: Tensor) -> Step:
+        """Read the token before, (rows,), and write the next."""
+        ...
+
+
 class RecurrentDecoder(nn.Module):
     """Reads the token before, moves its state, and writes a token.
 
@@ -147,7 +166,7 @@ class RecurrentDecoder(nn.Module):
         one that the decoder thought likeliest; the first token of a row is always read.
         """
         if forcing < 1:
-            return self._write_freely(state, previous, forcing)
+            return write_freely(self, state, previous, forcing)
         tokens = previous.with_values(self._embedded(previous.values))
         seen = self.force(state, tokens.with_values(self._given(tokens.values)))
         logits = self.logits(self.read_out(seen.values, tokens.values))
@@ -190,24 +209,29 @@ class RecurrentDecoder(nn.Module):
         """What else a step reads gives the first layer's gates."""
         return self.stack.project(values, slice(self.config.embedding_size, None), bias=False)
 
-    def _write_freely(self, state: State, previous: Ragged, forcing: float) -> Written:
-        """Let every step read either the true token or the decoder's own."""
-        packing, begun = Packing(previous), state
-        state = state.take(packing.order, packing.order)
-        made: list[Seen] = []
-        guessed: Tensor | None = None
-        for true in previous.values.index_select(0, packing.source).split(packing.sizes):
-            read = true
-            if guessed is not None:
-                told = torch.rand(true.shape, device=true.device) < forcing
-                read = torch.where(told, true, guessed[: true.shape[0]])
-            step = self.step(state.first(true.shape[0]), read)
-            state, guessed = step.state, step.logits.detach().argmax(1)
-            made.append(Seen(step.logits, step.weights))
-        if not made:
-            return self.write(begun, previous)
-        seen = _joined(made, packing)
-        return Written(seen.values, _by_step(seen.weights, begun, previous))
+
+def write_freely(decoder: Steps, state: State, previous: Ragged, forcing: float) -> Written:
+    """Write step by step, each told either the true token before it or the decoder's own.
+
+    ``forcing`` is the probability of the true one; the first token of a row is always read.
+    """
+    packing, begun = Packing(previous), state
+    state = state.take(packing.order, packing.order)
+    made: list[Seen] = []
+    guessed: Tensor | None = None
+    for true in previous.values.index_select(0, packing.source).split(packing.sizes):
+        read = true
+        if guessed is not None:
+            told = torch.rand(true.shape, device=true.device) < forcing
+            read = torch.where(told, true, guessed[: true.shape[0]])
+        step = decoder.step(state.first(true.shape[0]), read)
+        state, guessed = step.state, step.logits.detach().argmax(1)
+        made.append(Seen(step.logits, step.weights))
+    if not made:
+        step = decoder.step(state.first(0), previous.values)
+        made.append(Seen(step.logits, step.weights))
+    seen = _joined(made, packing)
+    return Written(seen.values, _by_step(seen.weights, begun, previous))
 
 
 def _joined(made: list[Seen], packing: Packing) -> Seen:
