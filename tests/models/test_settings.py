@@ -17,6 +17,9 @@ OTHER = {
     "cell": "lstm",
     "layers": 3,
     "directions": 1,
+    "heads": 2,
+    "positions": "learned",
+    "norm": "post",
     "pooling": "mean",
     "score": "additive",
     "hops": 3,
@@ -32,6 +35,7 @@ OTHER = {
     "gated": True,
 }
 """Another value for every setting of every model."""
+OF_A_TRANSFORMER = ("heads", "positions", "norm")
 
 
 def without_dropout(config):
@@ -56,7 +60,11 @@ def answer(config):
 )
 def test_every_setting_has_an_effect(kind, name):
     """D7: none is read and then ignored."""
-    start = without_dropout(kind(**SMALL, pooling="structured", hops=2, layers=2))
+    encoder = "transformer" if name in OF_A_TRANSFORMER else "recurrent"
+    settings = {"encoder": encoder, "pooling": "structured", "hops": 2, "layers": 2}
+    if name == "heads":  # which must share the columns evenly
+        settings["positions"] = "sinusoidal"
+    start = without_dropout(kind(**SMALL, **settings))
     changed = dataclasses.replace(start, **{name: OTHER[name]})
     assert getattr(start, name) != OTHER[name]
     one, other = answer(start), answer(changed)
@@ -82,6 +90,7 @@ def test_dropout_is_drawn_from_the_seed_and_only_in_training(kind, name):
         ("embedding_size", -3, "embedding_size must be at least 1, got -3"),
         ("attention_size", 0, "attention_size must be at least 1"),
         ("layers", 0, "layers must be at least 1"),
+        ("heads", 0, "heads must be at least 1"),
         ("hops", 0, "hops must be at least 1"),
         ("directions", 3, "directions must be 1 or 2, got 3"),
         ("word_dropout", 1.0, "word_dropout must be from 0 to below 1, got 1.0"),
@@ -104,8 +113,20 @@ def test_a_value_out_of_range_is_named(kind, name, value, message):
 def test_a_wrong_hierarchy_is_named(kind):
     with pytest.raises(ConfigError, match="sentence_hidden_size must be at least 1, got 0"):
         kind(sentence_hidden_size=0)
+    with pytest.raises(ConfigError, match="5 heads cannot share 22 columns evenly"):
+        kind(encoder="transformer", sentence_hidden_size=11)
     with pytest.raises(ConfigError, match="reading cannot be 'flows'; did you mean 'flow'"):
         kind(reading="flows")
+
+
+@pytest.mark.parametrize("kind", MODELS.values(), ids=MODELS)
+def test_heads_that_cannot_share_a_transformers_columns_are_named(kind):
+    with pytest.raises(ConfigError, match="3 heads cannot share 100 columns evenly"):
+        kind(encoder="transformer", heads=3)
+    with pytest.raises(ConfigError, match="heads of an even size, got 25"):
+        kind(encoder="transformer", heads=4)
+    assert kind(encoder="transformer", heads=4, positions="sinusoidal").heads == 4
+    assert kind(heads=3).heads == 3  # a recurrent encoder has none
 
 
 def test_a_wrong_context_is_named():

@@ -218,10 +218,10 @@ def test_twenty_pairs_are_learned_by_heart():
     sources = [draw.integers(4, 30, size=draw.integers(1, 9)) for _ in range(20)]
     targets = [draw.integers(4, 30, size=draw.integers(0, 9)) for _ in range(20)]
     torch.manual_seed(0)
-    config = TransformerConfig(hidden_size=32, heads=4, feed_size=64, layers=1, dropout=0.0)
+    config = TransformerConfig(hidden_size=32, heads=4, feed_size=64, layers=2, dropout=0.0)
     model = config.build(source_size=30, target_size=30).train()
     everything = EncodedPairs(sources, targets).batch(range(20))
-    optimizer = torch.optim.Adam(model.parameters(), lr=5e-3)
+    optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
     for _ in range(120):
         optimizer.zero_grad()
         TokenLoss()(model, everything).backward()

@@ -31,6 +31,12 @@ SETTINGS = {name: small(kind) for name, kind in MODELS.items()} | {
     "han-last": HANConfig(**SMALL, pooling="last", layers=2),
     "han-structured": HANConfig(**SMALL, pooling="structured", hops=3),
     "han-additive": HANConfig(**SMALL, score="additive"),
+    "han-transformer": HANConfig(**SMALL, encoder="transformer"),
+    "han-transformer-flow": HANConfig(
+        **SMALL, encoder="transformer", reading="flow", positions="sinusoidal", norm="post"
+    ),
+    "flat-transformer": FlatConfig(**SMALL, encoder="transformer", layers=2),
+    "cahan-transformer": CAHANConfig(**SMALL, encoder="transformer", positions="sinusoidal"),
     "flat-lstm": FlatConfig(**SMALL, cell="lstm"),
     "flat-structured": FlatConfig(**SMALL, pooling="structured", hops=2, score="general"),
     "flat-glass-box": FlatConfig(**SMALL, encoder="none", score="dot"),

@@ -47,6 +47,8 @@ class HANConfig(ReaderConfig):
         super().__post_init__()
         size = self.sentence_hidden_size
         require(size is None or size >= 1, f"sentence_hidden_size must be at least 1, got {size}")
+        if size is not None:
+            self.require_shape(size)
         require_one_of("reading", self.reading, ("isolated", "flow"))
         require_one_of("weighing", self.weighing, ("states", "sentences"))
         share = self.sentence_dropout

@@ -7,10 +7,11 @@ from typing import Literal
 
 from ..config import checked_settings, require, require_one_of
 from ..nn.attention import SCORES
-from ..nn.encoders import ENCODERS, Encoder, NoEncoder, RecurrentEncoder
+from ..nn.encoders import ENCODERS, Encoder, EncoderConfig
 from ..nn.levels import Level
 from ..nn.pooling import POOLINGS, Pooling, PoolingConfig
 from ..nn.recurrence import CELLS, CellName
+from ..nn.transformer import POSITIONS
 from .words import WordEmbedding
 
 __all__ = ["ReaderConfig"]
@@ -25,10 +26,13 @@ class ReaderConfig:
     hidden_size: int = 50  # of the encoder's state, in each direction
     attention_size: int = 100  # of the context vector, or of the score's hidden layer
 
-    encoder: Literal["recurrent", "none"] = "recurrent"  # none: attention on the words themselves
-    cell: CellName = "gru"
+    encoder: str = "recurrent"  # recurrent, transformer; none: attention on the words themselves
+    cell: CellName = "gru"  # of a recurrent encoder
     layers: int = 1
-    directions: int = 2
+    directions: int = 2  # a transformer looks both ways, and is as wide as both together
+    heads: int = 5  # of a transformer, and the next two
+    positions: Literal["sinusoidal", "learned", "rotary"] = "rotary"
+    norm: Literal["pre", "post"] = "pre"  # before each part of a block, or after it
 
     pooling: str = "attention"  # attention, mean, max, last, structured
     score: str = "context"  # context, dot, general, general_diag, concat, additive, location
@@ -40,7 +44,7 @@ class ReaderConfig:
     state_dropout: float = 0.3  # between layers, and of every pooled vector
 
     def __post_init__(self) -> None:
-        for name in ("embedding_size", "hidden_size", "attention_size", "layers", "hops"):
+        for name in ("embedding_size", "hidden_size", "attention_size", "layers", "heads", "hops"):
             value = getattr(self, name)
             require(value >= 1, f"{name} must be at least 1, got {value}")
         for name in ("word_dropout", "vector_dropout", "state_dropout"):
@@ -53,6 +57,12 @@ class ReaderConfig:
         require_one_of("cell", self.cell, CELLS)
         require_one_of("pooling", self.pooling, POOLINGS)
         require_one_of("score", self.score, SCORES)
+        self.require_shape(self.hidden_size)
+
+    def require_shape(self, hidden_size: int) -> None:
+        """Raise ``ConfigError`` where an encoder of this size cannot be made."""
+        if self.encoder == "transformer":
+            POSITIONS[self.positions].check(self._encoder_config(1, hidden_size).block)
 
     def build_embedding(self, vocab_size: int) -> WordEmbedding:
         """Make the table of word vectors."""
@@ -70,15 +80,19 @@ class ReaderConfig:
 
     def build_encoder(self, size: int, hidden_size: int) -> Encoder:
         """Make the encoder that reads vectors of ``size``."""
-        if self.encoder == "none":
-            return NoEncoder(size)
-        return RecurrentEncoder(
+        return ENCODERS[self.encoder](self._encoder_config(size, hidden_size))
+
+    def _encoder_config(self, size: int, hidden_size: int) -> EncoderConfig:
+        return EncoderConfig(
             size,
             hidden_size,
-            cell=self.cell,
             layers=self.layers,
             directions=self.directions,
             dropout=self.state_dropout,
+            cell=self.cell,
+            heads=self.heads,
+            positions=self.positions,
+            norm=self.norm,
         )
 
     def build_pooling(self, size: int) -> Pooling:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -15,8 +16,17 @@ from ..ragged import Ragged
 from .dropout import drop
 from .packing import Packing
 from .recurrence import Carry, CellName, Layer, has_kernel, recur, recur_from
+from .transformer import BlockConfig, NormName, PositionsName, TransformerEncoder
 
-__all__ = ["ENCODERS", "LAYERS", "Encoder", "NoEncoder", "Reading", "RecurrentEncoder"]
+__all__ = [
+    "ENCODERS",
+    "LAYERS",
+    "Encoder",
+    "EncoderConfig",
+    "NoEncoder",
+    "Reading",
+    "RecurrentEncoder",
+]
 
 LAYERS: dict[CellName, type[nn.RNN | nn.GRU | nn.LSTM]] = {
     "rnn": nn.RNN,
@@ -246,5 +256,47 @@ def _ends(states: Ragged, directions: int) -> Tensor:
     return torch.cat(ends, 1) * (states.lengths > 0).to(states.values.dtype)[:, None]
 
 
-ENCODERS = ("recurrent", "none")
-"""The encoders by their names in the settings."""
+@dataclass(frozen=True)
+class EncoderConfig:
+    """What encoders are made with; each takes what it needs of it."""
+
+    size: int  # of the vectors that are read
+    hidden_size: int  # of a state, in each direction
+    layers: int = 1
+    directions: int = 2  # a transformer looks both ways, and is as wide as all of them together
+    dropout: float = 0.0
+    cell: CellName = "gru"  # recurrent
+    heads: int = 5  # transformer
+    positions: PositionsName = "rotary"
+    norm: NormName = "pre"
+
+    @property
+    def block(self) -> BlockConfig:
+        """The shape of every block of a transformer."""
+        size = self.directions * self.hidden_size
+        return BlockConfig(size, self.heads, 4 * size, self.dropout, self.norm)
+
+
+def _recurrent(config: EncoderConfig) -> Encoder:
+    return RecurrentEncoder(
+        config.size,
+        config.hidden_size,
+        cell=config.cell,
+        layers=config.layers,
+        directions=config.directions,
+        dropout=config.dropout,
+    )
+
+
+def _transformer(config: EncoderConfig) -> Encoder:
+    return TransformerEncoder(
+        config.size, config.block, layers=config.layers, positions=config.positions
+    )
+
+
+ENCODERS: dict[str, Callable[[EncoderConfig], Encoder]] = {
+    "recurrent": _recurrent,
+    "transformer": _transformer,
+    "none": lambda config: NoEncoder(config.size),
+}
+"""Every encoder by its name in the settings, made with its ``EncoderConfig``."""

@@ -32,6 +32,7 @@ __all__ = [
     "EncoderStack",
     "KeysAndValues",
     "LearnedPositions",
+    "NormName",
     "Positions",
     "PositionsName",
     "RotaryPositions",
