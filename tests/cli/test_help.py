@@ -15,7 +15,7 @@ from regard.cli.training import CLASSIFIER_PARTS, TRANSLATOR_PARTS
 from regard.data.formats.table import written_suffixes
 from regard.experiments import EXPERIMENTS
 from regard.explain.methods import METHODS
-from regard.models import MODELS
+from regard.models import MODELS, PAIR_MODELS
 from regard.models.seq2seq import PRESETS
 from regard.nn.attention import SCORES
 from regard.nn.pooling import POOLINGS
@@ -55,7 +55,7 @@ def test_what_can_be_named_to_a_training_is_listed_by_task(shell):
     classify, translate = re.split("Names for --task translate:", shown)
     for names in (MODELS, SCORES, POOLINGS, CLASSIFIER_PARTS):
         assert ", ".join(names) in classify
-    for names in (["seq2seq", *PRESETS], SCORES, TRANSLATOR_PARTS):
+    for names in ([*PAIR_MODELS, *PRESETS], SCORES, TRANSLATOR_PARTS):
         assert ", ".join(names) in translate
 
 

@@ -183,6 +183,24 @@ def test_a_run_that_was_cut_off_ends_with_the_same_bits(tmp_path, killed_at):
     assert (again.best_epoch, again.stopped) == (history.best_epoch, history.stopped)
 
 
+@pytest.mark.parametrize("count", [2, 3, 9])
+def test_the_mean_of_the_last_epochs_is_judged_and_kept(count, tmp_path):
+    """The training goes on from its own weights, and a resumed one gives the same bits."""
+    config = dataclasses.replace(CONFIG, epochs=4, patience=None)
+    ends = [
+        flat(fitted(dataclasses.replace(config, epochs=n), held_out=None)[0]) for n in range(1, 5)
+    ]
+    averaging = dataclasses.replace(config, average=count)
+    model, _ = fitted(averaging, held_out=None)
+    torch.testing.assert_close(flat(model), torch.stack(ends[-count:]).mean(0))
+    with pytest.raises(SystemExit):
+        watcher = Watcher(20, SystemExit)
+        fitted(averaging, checkpoint=Checkpoint(tmp_path), observers=(watcher,))
+    again, _ = fitted(averaging, checkpoint=Checkpoint(tmp_path, resume=True))
+    whole, _ = fitted(averaging)
+    assert torch.equal(flat(again), flat(whole))
+
+
 @pytest.mark.parametrize("settings", [{}, {"epochs": 9, "min_delta": 1.0, "patience": 1}])
 def test_resuming_a_finished_run_trains_no_more(tmp_path, settings):
     config = dataclasses.replace(CONFIG, **settings)
@@ -256,6 +274,7 @@ EFFECTS = {
     "label_smoothing": {"label_smoothing": 0.2},
     "focal": {"focal": 2.0},
     "precision": {"precision": "bfloat16"},
+    "average": {"average": 2},
     "freeze_vectors": {"freeze_vectors": True},
     "seed": {"seed": 1},
 }

@@ -12,6 +12,7 @@ from regard.data.pairs import Pair
 from regard.errors import ConfigError, DataError, ModelError, NotFittedError
 from regard.estimators.fitting import FitOptions
 from regard.models.seq2seq import Seq2SeqConfig
+from regard.models.transformer import TransformerConfig
 from regard.records.alignment import Alignment
 from regard.tasks.translations import character_error_rate
 from regard.text.units import UnitsConfig
@@ -277,3 +278,54 @@ def test_what_is_no_translation_yet_is_warned_of():
 
 def test_what_is_one_is_not_doubted(fitted):
     assert "doubt" not in fitted.facts_
+
+
+@pytest.fixture(scope="module")
+def transformer():
+    network = TransformerConfig(hidden_size=32, heads=2, feed_size=64, layers=1, dropout=0.0)
+    made = Translator(network, units=UnitsConfig("words", min_count=1), device="cpu")
+    made.set_params(training__learning_rate=0.005, training__batch_size=32)
+    return made.set_params(training__epochs=12).fit(LINES, CAPITALS)
+
+
+class TestTransformer:
+    """The same estimator with another network: what it can do does not depend on which."""
+
+    def test_it_learns_to_copy(self, transformer):
+        new, wanted = parrots(60, seed=1)
+        scores = transformer.evaluate([Pair(*both) for both in zip(new, wanted, strict=True)])
+        assert scores.exact >= 0.9
+        assert 1 <= scores.effective_count < 3
+
+    def test_it_says_where_it_looked(self, transformer):
+        found = transformer.explain("a b c d", receipt=True)
+        assert found.target == "A B C D"
+        assert found.weights.sum(1) == pytest.approx(np.ones(4), abs=1e-5)
+        assert found.weights.argmax(1).tolist() == [0, 1, 2, 3]
+        assert len(found.receipt.written) == 4
+        assert "<svg" in found.to_html() or "<table" in found.to_html()
+
+    def test_a_given_text_is_looked_at_as_if_it_had_been_written(self, transformer):
+        written = transformer.explain("a b c d")
+        (given,) = transformer.align(["a b c d"], [written.target])
+        np.testing.assert_allclose(given.weights, written.weights, atol=1e-5)
+        assert given.score == pytest.approx(written.score, abs=1e-4)
+
+    def test_company_and_order_change_nothing(self, transformer):
+        texts = ["a b", "h", "a b c d e", "", "c d"]
+        together = transformer.predict(texts)
+        assert together == [transformer.predict([text])[0] for text in texts]
+
+    def test_it_is_saved_and_loaded(self, transformer, tmp_path):
+        transformer.save(tmp_path / "model")
+        again = Translator.load(tmp_path / "model", device="cpu")
+        assert again.settings_ == transformer.settings_
+        assert torch.equal(flat(again), flat(transformer))
+        assert again.predict(["a b c"]) == transformer.predict(["a b c"])
+
+    def test_a_folder_that_names_another_network_is_an_error(self, transformer, tmp_path):
+        transformer.save(tmp_path / "model")
+        config = tmp_path / "model" / "config.json"
+        config.write_text(config.read_text().replace('"model": "transformer"', '"model": "trans"'))
+        with pytest.raises(ModelError):
+            Translator.load(tmp_path / "model")

@@ -81,6 +81,7 @@ def plain_config(**settings):
         "label_smoothing": 0.0,
         "focal": 0.0,
         "precision": "float32",
+        "average": 1,
         "freeze_vectors": False,
     }
     return TrainingConfig(**{**plain, **settings})

@@ -28,6 +28,7 @@ WRONG = {
     "label_smoothing": 1.0,
     "focal": math.nan,
     "precision": "float16",
+    "average": 0,
     "seed": -1,
 }
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     from ..estimators.classifier import DocumentClassifier
     from ..estimators.translator import Translator
-    from ..models.seq2seq import Seq2SeqConfig
+    from ..models.base import PairConfig
 
 __all__ = [
     "CLASSIFIER_PARTS",
@@ -93,13 +93,15 @@ def translator_from(changes: Sequence[str], *, device: str, model: str = "seq2se
     )
 
 
-def translator_networks() -> dict[str, Seq2SeqConfig]:
-    """Return the networks that a translator can be made of: the usual one, and the presets."""
+def translator_networks() -> dict[str, PairConfig]:
+    """Return the networks that a translator can be made of: every kind, and the presets."""
     from ..estimators.translator import Translator
+    from ..models import PAIR_MODELS
     from ..models.seq2seq import PRESETS
 
     usual = Translator().network
-    return {usual.name: usual, **PRESETS}
+    kinds = {name: kind() for name, kind in PAIR_MODELS.items()}
+    return {**kinds, usual.name: usual, **PRESETS}
 
 
 def split_changes(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +18,8 @@ from torch import Tensor
 from ..config import Plain, to_dict
 from ..data.labels import LabelIndex
 from ..errors import ModelError, suggestion
-from ..models import MODELS
-from ..models.base import ModelConfig
-from ..models.seq2seq import Seq2SeqConfig
+from ..models import MODELS, PAIR_MODELS
+from ..models.base import ModelConfig, PairConfig
 from ..records.history import History
 from ..tasks.baselines import TfidfBaseline
 from ..tasks.generate import ForcingConfig, GenerationConfig
@@ -39,6 +39,8 @@ __all__ = [
     "Settings",
     "TranslatorSettings",
 ]
+
+N = TypeVar("N")
 
 _SEEN = "seen.safetensors"
 _COOLEST, _HOTTEST = 1e-3, 1e3  # far beyond what a temperature is ever fitted to
@@ -114,12 +116,9 @@ class Saved:
     def read(cls, folder: Path, models: Mapping[str, type[ModelConfig]] | None = None) -> Saved:
         """Read a saved folder; ``models`` adds networks from outside the package, by name."""
         opened = open_folder(folder, "classify")
-        known = {**MODELS, **(models or {})}
-        name = str(opened.value("model"))
-        if name not in known:
-            raise ModelError(f"{folder} holds a network called {name!r}; {suggestion(name, known)}")
+        kind = _network(opened, {**MODELS, **(models or {})})
         with opened.reading():
-            return cls._parts(opened, known[name])
+            return cls._parts(opened, kind)
 
     @classmethod
     def _parts(cls, opened: SavedFolder, kind: type[ModelConfig]) -> Saved:
@@ -171,7 +170,7 @@ TRANSLATOR_CARD = Card(
 class TranslatorSettings:
     """What a translator was fitted with, whatever its parameters have become since."""
 
-    network: Seq2SeqConfig
+    network: PairConfig
     training: TrainingConfig
     units: UnitsConfig
     forcing: ForcingConfig
@@ -206,12 +205,13 @@ class SavedTranslator:
     def read(cls, folder: Path) -> SavedTranslator:
         """Read a saved folder; one that is damaged, or no translator's, is an error."""
         opened = open_folder(folder, "translate")
+        kind = _network(opened, PAIR_MODELS)
         with opened.reading():
-            return cls._parts(opened)
+            return cls._parts(opened, kind)
 
     @classmethod
-    def _parts(cls, opened: SavedFolder) -> SavedTranslator:
-        network = opened.settings("network", Seq2SeqConfig)
+    def _parts(cls, opened: SavedFolder, kind: type[PairConfig]) -> SavedTranslator:
+        network = opened.settings("network", kind)
         units = opened.settings("units", UnitsConfig)
         sources = _units(opened, "source_units.json", units)
         targets = _units(opened, "target_units.json", units)
@@ -260,6 +260,16 @@ def _write(
         "history": history,
     }
     write_folder(folder, said, {**parts, WEIGHTS: write_weights(saved.weights)}, card)
+
+
+def _network(opened: SavedFolder, known: Mapping[str, type[N]]) -> type[N]:
+    """The settings class of the network that the folder names."""
+    name = str(opened.value("model"))
+    if name not in known:
+        raise ModelError(
+            f"{opened.path} holds a network called {name!r}; {suggestion(name, known)}"
+        )
+    return known[name]
 
 
 def _labels(opened: SavedFolder) -> LabelIndex:

@@ -20,6 +20,7 @@ from ..errors import DataError, TrainingError
 from ..records.history import Epoch, History, Stopped
 from ..tasks.classify import ClassificationLoss, balanced_weights
 from ..tasks.loss import Loss
+from ..training.averaging import Averages
 from ..training.batches import B, Batches
 from ..training.checkpoint import Checkpoint, Snapshot, fingerprint
 from ..training.config import TrainingConfig
@@ -180,6 +181,7 @@ class Trainer(Generic[M, B]):
         self.state = TrainingState(model, config, total_steps=total_steps)
         self.loss = loss.to(self.state.device)
         self.stopping = EarlyStopping(config)
+        self.averages = Averages(config.average)
         self.running = RunningLoss(self.state.device)
         self.epochs: list[Epoch] = []
         self.best: Mapping[str, Tensor] = {}
@@ -242,7 +244,10 @@ class Trainer(Generic[M, B]):
             self._save()
 
     def _end_epoch(self, step: Step) -> None:
-        scores = self._validate()
+        self.averages.add(self.state.model)
+        with self.averages.in_place(self.state.model):
+            scores = self._validate()
+            weights = {name: part.clone() for name, part in self.state.model.state_dict().items()}
         if scores:
             self._require_number(scores["loss"], step)
         epoch = Epoch(
@@ -253,7 +258,6 @@ class Trainer(Generic[M, B]):
             seconds=self.running.seconds,
             validation=scores,
         )
-        weights = {name: part.clone() for name, part in self.state.model.state_dict().items()}
         if self.stopping.judge(epoch):
             self.best = weights
         self.epochs.append(epoch)
@@ -288,6 +292,7 @@ class Trainer(Generic[M, B]):
             "stopping": self.stopping.snapshot(),
             "running": self.running.snapshot(),
             "best": Snapshot(self.best),
+            "averages": self.averages.snapshot(),
             "fitting": Snapshot(values={"history": history}),
         }
         self.run.checkpoint.save(Snapshot.join(parts), self.fingerprint)
@@ -313,5 +318,6 @@ class Trainer(Generic[M, B]):
             self.stopping.restore(saved.under("stopping"))
             self.running.restore(saved.under("running"))
             self.best = saved.under("best").tensors
+            self.averages.restore(saved.under("averages"))
             history = json.dumps(saved.under("fitting").values["history"])
             self.epochs = list(History.from_json(history).epochs)

@@ -21,7 +21,7 @@ from ..data.fingerprints import fingerprint
 from ..data.pairs import EncodedPairs, PairBatch, StoredPairs, encode_pairs
 from ..data.splits import split_by_group
 from ..errors import DataError
-from ..models.seq2seq import Seq2Seq
+from ..models.base import PairModel
 from ..tasks.generate import GenerationConfig, TokenLoss, generate
 from ..tasks.translations import BLEU_COUNTS, bleu_counts, bleu_of_counts
 from ..text.units import Units, UnitsConfig, build_units
@@ -132,7 +132,7 @@ class PairJudge:
     generation: GenerationConfig
     bleu: bool = True
 
-    def __call__(self, model: Seq2Seq, batches: Batches[PairBatch], team: Team) -> dict[str, float]:
+    def __call__(self, model: PairModel, batches: Batches[PairBatch], team: Team) -> dict[str, float]:
         """Score the model, without dropout, on its share of the batches."""
         model.eval()
         device = device_of(model)
@@ -155,7 +155,7 @@ class PairJudge:
         total, weight, *shared = team.add_up(everything).tolist()
         return {"loss": total / weight, "bleu": bleu_of_counts(np.array(shared))}
 
-    def _written(self, model: Seq2Seq, moved: PairBatch, batch: PairBatch) -> NDArray[np.float64]:
+    def _written(self, model: PairModel, moved: PairBatch, batch: PairBatch) -> NDArray[np.float64]:
         found = generate(model, moved.source, self.generation)
         texts = [self.units.decode(candidates[0].ids.tolist()) for candidates in found]
         references = [self.units.decode(row.tolist()) for row in batch.target.rows()]

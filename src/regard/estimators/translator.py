@@ -18,8 +18,9 @@ from ..data.pairs import EncodedPairs, Pair, PairBatch, pair_texts, read_pairs, 
 from ..data.readers import read_documents, read_strings
 from ..errors import ConfigError, ModelError
 from ..explain.alignment_receipts import with_alignment_receipts
+from ..models.base import PairConfig, PairModel
 from ..models.reader import chunks
-from ..models.seq2seq import Seq2Seq, Seq2SeqConfig
+from ..models.seq2seq import Seq2SeqConfig
 from ..records.alignment import Alignment
 from ..records.audit import Audit, MethodAudit
 from ..records.data import PairCheck
@@ -75,7 +76,7 @@ class Translator(TextEstimator):
 
     def __init__(
         self,
-        network: Seq2SeqConfig = Seq2SeqConfig(dropout=0.3),  # noqa: B008  (frozen)
+        network: PairConfig = Seq2SeqConfig(dropout=0.3),  # noqa: B008  (frozen)
         *,
         training: TrainingConfig = TRANSLATION_TRAINING,
         units: UnitsConfig = UnitsConfig(),  # noqa: B008
@@ -334,10 +335,10 @@ class Translator(TextEstimator):
             raise ConfigError("network.tied='all' needs one vocabulary; set units.shared=true")
 
     def _require_attention(self) -> None:
-        decoder = self.settings_.network.decoder
-        if decoder in ("sutskever", "cho"):
+        network = self.settings_.network
+        if isinstance(network, Seq2SeqConfig) and not network.attends:
             raise ModelError(
-                f"the decoder {decoder!r} has no attention, so it cannot say where it "
+                f"the decoder {network.decoder!r} has no attention, so it cannot say where it "
                 "looked; train with network.decoder luong or bahdanau"
             )
 
@@ -372,7 +373,7 @@ class Translator(TextEstimator):
         self.settings_ = settings
         self.source_units_, self.target_units_ = sources, targets
         sizes = {"source_size": len(sources), "target_size": len(targets)}
-        self.model_: Seq2Seq = draw_network(
+        self.model_: PairModel = draw_network(
             lambda: settings.network.build(**sizes), settings.training, device
         )
         self.writer_ = TextWriter(sources, targets, device)
@@ -425,7 +426,7 @@ class Translator(TextEstimator):
 
     def _effective_count(self, wrote: Sequence[Wrote]) -> float | None:
         """How many pieces of the source a written piece looked at, in the mean."""
-        if self.settings_.network.decoder in ("sutskever", "cho"):
+        if not self.settings_.network.attends:
             return None
         return mean_effective_count(map(self.writer_.alignment, wrote))
 

@@ -14,7 +14,7 @@ import torch
 
 from ..data.batches import cut_runs
 from ..data.pairs import EncodedPairs, Pair, PairBatch, collate_sources
-from ..models.seq2seq import Seq2Seq
+from ..models.base import PairModel
 from ..nn.decoding.search import Hypothesis
 from ..nn.dropout import in_evaluation
 from ..records.alignment import Alignment
@@ -55,7 +55,7 @@ class TextWriter:
     target_units: Units
     device: torch.device
 
-    def write(self, model: Seq2Seq, texts: Sequence[str], config: GenerationConfig) -> list[Wrote]:
+    def write(self, model: PairModel, texts: Sequence[str], config: GenerationConfig) -> list[Wrote]:
         """Write about each text, in batches of similar lengths; about an empty one nothing."""
         pieces = cut_texts(texts, self.source_units)
         lengths = np.array([len(piece.ids) for piece in pieces], dtype=np.int64)
@@ -122,7 +122,7 @@ def _copies(wrote: Wrote, rank: int) -> dict[int, str]:
 
 
 @torch.no_grad()
-def align_pairs(model: Seq2Seq, writer: TextWriter, pairs: Sequence[Pair]) -> list[Alignment]:
+def align_pairs(model: PairModel, writer: TextWriter, pairs: Sequence[Pair]) -> list[Alignment]:
     """Say for each pair where each piece of its target looks, told every piece before it.
 
     The score is the mean log-probability of the target's pieces and its end.
@@ -146,7 +146,7 @@ def align_pairs(model: Seq2Seq, writer: TextWriter, pairs: Sequence[Pair]) -> li
     return found
 
 
-def _looked(model: Seq2Seq, batch: PairBatch) -> list[tuple[torch.Tensor, float]]:
+def _looked(model: PairModel, batch: PairBatch) -> list[tuple[torch.Tensor, float]]:
     """The weights of every pair, (pieces and end, pieces), and its score."""
     output = model(batch)
     ids, logits = batch.target, output.logits.float()

@@ -19,7 +19,7 @@ import torch
 from numpy.typing import NDArray
 
 from ..data.pairs import EncodedPairs
-from ..models.seq2seq import Seq2Seq
+from ..models.base import PairModel
 from ..nn.dropout import in_evaluation
 from ..records.alignment import Alignment, AlignmentReceipt, WrittenReceipt, belonging
 from ..records.explanation import CHANCE, FAITHFUL, NOT_MEASURED, TOO_SHORT, WEAK, Judgement
@@ -42,7 +42,7 @@ Mask = NDArray[np.bool_]
 
 @torch.no_grad()
 def with_alignment_receipts(
-    model: Seq2Seq,
+    model: PairModel,
     units: tuple[Units, Units],
     alignments: Sequence[Alignment],
     *,
@@ -66,7 +66,7 @@ class _Inquiry:
     """What is asked about one alignment."""
 
     def __init__(
-        self, model: Seq2Seq, alignment: Alignment, source: CutText, target: CutText
+        self, model: PairModel, alignment: Alignment, source: CutText, target: CutText
     ) -> None:
         self._model, self._source, self._target = model, source, target
         self._weights = alignment.weights

@@ -10,7 +10,9 @@ import torch
 from torch import Tensor, nn
 
 from ..data.batch import Batch
+from ..data.pairs import PairBatch
 from ..errors import ConfigError, suggestion
+from ..nn.decoding.writing import State, Step
 from ..ragged import Ragged
 from .words import WordEmbedding
 
@@ -21,6 +23,8 @@ __all__ = [
     "Model",
     "ModelConfig",
     "Output",
+    "PairConfig",
+    "PairModel",
     "Unit",
     "check_imposed",
     "mean_penalty",
@@ -152,4 +156,51 @@ class ModelConfig(Protocol):
 
     def build(self, *, vocab_size: int, label_count: int) -> Model:
         """Make the network, with fresh weights drawn from torch's seed."""
+        ...
+
+
+class PairModel(nn.Module):
+    """A network that writes about sources, told what to write or a token at a time."""
+
+    def forward(self, batch: PairBatch, forcing: float = 1.0) -> Output:
+        """Score every token of the targets, (target ids, words).
+
+        ``forcing`` is the probability that a step is told the true token before it; at 0 the
+        network writes on its own, for as many steps as the target has.
+        """
+        raise NotImplementedError
+
+    def start(self, source: Batch) -> State:
+        """Read the sources; return where writing about them starts."""
+        raise NotImplementedError
+
+    def step(self, state: State, previous: Tensor) -> Step:
+        """Read the token before, (rows,), and write the next."""
+        raise NotImplementedError
+
+    if TYPE_CHECKING:
+
+        def __call__(self, batch: PairBatch, forcing: float = 1.0) -> Output:
+            """Score every token of the targets."""
+            ...
+
+
+class PairConfig(Protocol):
+    """Settings that build a network that writes: a frozen, flat dataclass, as those of models."""
+
+    name: ClassVar[str]
+    __dataclass_fields__: ClassVar[dict[str, Field[object]]]
+
+    @property
+    def attends(self) -> bool:
+        """Whether the network says where in the source it looks."""
+        ...
+
+    @property
+    def tied(self) -> str:
+        """Which tables of vectors are one: "all" needs one vocabulary for both sides."""
+        ...
+
+    def build(self, *, source_size: int, target_size: int) -> PairModel:
+        """Make the network for two vocabularies, with fresh weights drawn from torch's seed."""
         ...

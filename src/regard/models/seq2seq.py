@@ -8,9 +8,9 @@ look at all of it at every step.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
-from torch import nn
+from torch import Tensor, nn
 
 from ..config import checked_settings, require, require_one_of
 from ..data.batch import Batch
@@ -19,12 +19,12 @@ from ..nn.attention import SCORES
 from ..nn.decoding.decoders import DECODERS, DecoderName
 from ..nn.decoding.memory import WINDOWS, LookConfig
 from ..nn.decoding.stacks import BRIDGES, BridgeConfig, BridgeName
-from ..nn.decoding.writing import DecoderConfig, EncodedSource, State
+from ..nn.decoding.writing import DecoderConfig, EncodedSource, State, Step
 from ..nn.dropout import drop
 from ..nn.encoders import RecurrentEncoder
 from ..nn.positions import read_order
 from ..nn.recurrence import CELLS, CellName
-from .base import Attention, Output
+from .base import Attention, Output, PairModel
 from .words import WordEmbedding
 
 __all__ = ["PRESETS", "Seq2Seq", "Seq2SeqConfig"]
@@ -79,6 +79,11 @@ class Seq2SeqConfig:
         )
 
     @property
+    def attends(self) -> bool:
+        """Whether the decoder looks at the source, and so can say where."""
+        return self.decoder in ("luong", "bahdanau")
+
+    @property
     def decoder_size(self) -> int:
         """How wide the decoder's state is."""
         return self.hidden_size * (self.directions if self.bridge == "copy" else 1)
@@ -108,7 +113,7 @@ PRESETS: dict[str, Seq2SeqConfig] = {
 """Settings to start from: those of the notes, small ones, and for adding numbers."""
 
 
-class Seq2Seq(nn.Module):
+class Seq2Seq(PairModel):
     """Write about sources, a token at a time."""
 
     def __init__(self, config: Seq2SeqConfig, *, source_size: int, target_size: int) -> None:
@@ -158,11 +163,7 @@ class Seq2Seq(nn.Module):
         return self.sources or self.decoder.embedding
 
     def forward(self, batch: PairBatch, forcing: float = 1.0) -> Output:
-        """Score every token of the targets, (target ids, words).
-
-        ``forcing`` is the probability that a step is told the true token before it; at 0 the
-        network writes on its own, for as many steps as the target has.
-        """
+        """Score every token of the targets, (target ids, words)."""
         written = self.decoder.write(self.start(batch.source), batch.previous, forcing)
         if written.weights is None:
             return Output(written.logits)
@@ -173,6 +174,10 @@ class Seq2Seq(nn.Module):
         """Read the sources; return where the decoder starts to write about them."""
         read = self.encode(source)
         return self.decoder.start(read)
+
+    def step(self, state: State, previous: Tensor) -> Step:
+        """Read the token before, (rows,), and write the next."""
+        return self.decoder.step(state, previous)
 
     def encode(self, source: Batch) -> EncodedSource:
         """Read the sources: a vector for every token, and what is known at the end."""
@@ -190,9 +195,3 @@ class Seq2Seq(nn.Module):
             summary=reading.ends[-1][0],
             carries=self.bridge(reading.ends),
         )
-
-    if TYPE_CHECKING:
-
-        def __call__(self, batch: PairBatch, forcing: float = 1.0) -> Output:
-            """Score every token of the targets."""
-            ...

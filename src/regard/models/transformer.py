@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
-from torch import nn
+from torch import Tensor, nn
 
 from ..config import checked_settings, require, require_one_of
 from ..data.batch import Batch
 from ..data.pairs import PairBatch
 from ..nn.decoding.transformer import TransformerDecoder
-from ..nn.decoding.writing import State, write_freely
+from ..nn.decoding.writing import State, Step, write_freely
 from ..nn.transformer import ACTIVATIONS, POSITIONS, BlockConfig, EncoderStack
 from ..ragged import Ragged
-from .base import Attention, Output
+from .base import Attention, Output, PairModel
 
 __all__ = ["Transformer", "TransformerConfig"]
 
@@ -65,7 +65,7 @@ class TransformerConfig:
         return Transformer(self, source_size=source_size, target_size=target_size)
 
 
-class Transformer(nn.Module):
+class Transformer(PairModel):
     """Write about sources, a token at a time."""
 
     def __init__(self, config: TransformerConfig, *, source_size: int, target_size: int) -> None:
@@ -96,8 +96,8 @@ class Transformer(nn.Module):
     def forward(self, batch: PairBatch, forcing: float = 1.0) -> Output:
         """Score every token of the targets, (target ids, words).
 
-        ``forcing`` is the probability that a step is told the true token before it; below 1 it
-        goes step by step. In training nobody asks where it looks, and it does not say.
+        Where it may be told its own tokens it goes step by step. In training nobody asks where it
+        looks, and it does not say.
         """
         if forcing < 1:
             written = write_freely(self.decoder, self.start(batch.source), batch.previous, forcing)
@@ -113,14 +113,12 @@ class Transformer(nn.Module):
         """Read the sources; return where the decoder starts to write about them."""
         return self.decoder.start(self.encode(source))
 
+    def step(self, state: State, previous: Tensor) -> Step:
+        """Read the token before, (rows,), and write the next."""
+        return self.decoder.step(state, previous)
+
     def encode(self, source: Batch) -> Ragged:
         """Read the sources: a vector for every token, one row a source."""
         ids = source.by_document
         vectors = self.embedding(ids.values) * math.sqrt(self.config.hidden_size)
         return self.encoder(ids.with_values(vectors))
-
-    if TYPE_CHECKING:
-
-        def __call__(self, batch: PairBatch, forcing: float = 1.0) -> Output:
-            """Score every token of the targets."""
-            ...

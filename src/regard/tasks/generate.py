@@ -20,10 +20,9 @@ from ..config import checked_settings, require, require_one_of
 from ..data.batch import Batch
 from ..data.pairs import PairBatch
 from ..errors import DataError
-from ..models.base import Output
-from ..models.seq2seq import Seq2Seq
+from ..models.base import Output, PairModel
 from ..nn.decoding.search import Ends, Hypothesis, beam_search, greedy_search, sample
-from ..nn.decoding.writing import RecurrentDecoder, State, Step
+from ..nn.decoding.writing import State, Step
 from ..nn.dropout import in_evaluation
 from ..text.units import END, START
 from ..text.vocab import PADDING
@@ -76,14 +75,14 @@ class GenerationConfig:
 
 
 @torch.no_grad()
-def generate(model: Seq2Seq, source: Batch, config: GenerationConfig) -> list[list[Hypothesis]]:
+def generate(model: PairModel, source: Batch, config: GenerationConfig) -> list[list[Hypothesis]]:
     """Let the model write about each source on its own; return the hypotheses, best first.
 
     It never sees a target, and dropout is off. Greedy writing and sampling give one each. The
     start and the padding are never written, however likely the model thinks them.
     """
     with in_evaluation(model):
-        state, decoder = model.start(source), _Writer(model.decoder)
+        state, decoder = model.start(source), _Writer(model)
         lengths = source.by_document.lengths
         limits = (lengths * config.longest_ratio).long() + 10
         ends = Ends(START, END, limits.clamp(max=config.longest))
@@ -100,12 +99,12 @@ def generate(model: Seq2Seq, source: Batch, config: GenerationConfig) -> list[li
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Writer:
-    """A decoder that writes no token that stands for nothing in a text."""
+    """A network that writes no token that stands for nothing in a text."""
 
-    decoder: RecurrentDecoder
+    model: PairModel
 
     def step(self, state: State, previous: Tensor) -> Step:
-        made = self.decoder.step(state, previous)
+        made = self.model.step(state, previous)
         logits = made.logits.clone()
         logits[:, PADDING] = logits[:, START] = -math.inf
         return replace(made, logits=logits)
@@ -124,7 +123,7 @@ class TokenLoss:
     def __post_init__(self) -> None:
         require(0 <= self.forcing <= 1, f"forcing must be from 0 to 1, got {self.forcing}")
 
-    def __call__(self, model: Seq2Seq, batch: PairBatch) -> Loss:
+    def __call__(self, model: PairModel, batch: PairBatch) -> Loss:
         """Let the model write the targets, and say what that costs."""
         return self.of(model(batch, self.forcing), batch)
 
@@ -153,7 +152,7 @@ class ForcedLoss:
     loss: TokenLoss
     forcing: ForcingConfig
 
-    def __call__(self, model: Seq2Seq, batch: PairBatch, progress: float = 0.0) -> Loss:
+    def __call__(self, model: PairModel, batch: PairBatch, progress: float = 0.0) -> Loss:
         """Let the model write the targets, after this share of its training."""
         return replace(self.loss, forcing=forcing_ratio(self.forcing, progress))(model, batch)
 

@@ -46,6 +46,7 @@ class TrainingConfig:
     label_smoothing: float = 0.0
     focal: float = 0.0  # power of the focal loss; zero is plain cross-entropy
     precision: Precision = "float32"  # bfloat16 is mixed: weights stay in 32 bits
+    average: int = 1  # epochs at whose ends weights are taken, to judge and keep their mean
     freeze_vectors: bool = False  # leave the word vectors as they are
     seed: int = 0
 
@@ -59,6 +60,7 @@ class TrainingConfig:
             "batch_size": self.batch_size,
             "batch_tokens": self.batch_tokens,
             "patience": self.patience,
+            "average": self.average,
         }
         for name, value in counts.items():
             require(value is None or value >= 1, f"{name} must be at least 1, got {value}")

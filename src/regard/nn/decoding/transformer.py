@@ -17,8 +17,8 @@ from torch.nn.functional import linear
 from ...ragged import Ragged
 from ..dropout import drop
 from ..multihead import Scope
-from ..padding import pad
 from ..positions import row_positions
+from ..rows import pad
 from ..transformer import (
     POSITIONS,
     Answers,
