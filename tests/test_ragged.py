@@ -66,5 +66,12 @@ def test_moving_elsewhere_keeps_the_lengths_known():
     assert moved.host_lengths == [1, 2]
 
 
+def test_lengths_that_are_known_are_not_asked_for():
+    known = [2, 1]
+    rows = Ragged.knowing(torch.zeros(3), torch.tensor(known), known)
+    assert rows.host_lengths is known
+    assert rows.with_values(torch.ones(3)).to("meta").host_lengths is known
+
+
 def test_it_says_what_it_holds():
     assert repr(rows_of(1, 2)) == "Ragged(2 rows, values (3, 2) torch.float32)"

@@ -70,6 +70,13 @@ class Ragged:
         """Lay the given rows end to end; at least one is needed, to know the type of the items."""
         return cls(torch.cat(tuple(rows)), torch.tensor([len(row) for row in rows]))
 
+    @classmethod
+    def knowing(cls, values: Tensor, lengths: Tensor, host_lengths: list[int]) -> Ragged:
+        """The same rows, whose lengths are known on the host too: nobody waits for a GPU."""
+        made = cls(values, lengths)
+        made._layout = _Layout(lengths, host_lengths)
+        return made
+
     def __len__(self) -> int:
         """How many rows there are."""
         return self.lengths.shape[0]

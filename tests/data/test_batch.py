@@ -66,6 +66,12 @@ def test_encoded_texts_give_the_batch_of_their_tokens(places):
     assert torch.equal(found.sentences, wanted.sentences) and found.texts == ()
 
 
+def test_a_moved_batch_knows_how_long_its_documents_are():
+    """A GPU need not be asked, which would have to be waited for."""
+    batch = collate([tokenize("A b! B a."), tokenize(""), tokenize("a c")], VOCAB)
+    assert batch.to("meta").by_document.host_lengths == [6, 0, 2]
+
+
 def test_a_batch_knows_its_shape_on_the_host():
     batch = collate([tokenize("A b! B a."), tokenize(""), tokenize("a c")], VOCAB)
     for found in (batch, batch.to("cpu")):

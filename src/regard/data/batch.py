@@ -66,7 +66,12 @@ class Batch:
     @property
     def by_document(self) -> Ragged:
         """The same ids, one row a document."""
-        return Ragged(self.ids.values, tokens_per_document(self.ids.lengths, self.sentences))
+        lengths = tokens_per_document(self.ids.lengths, self.sentences)
+        if self.known_shape is None:
+            return Ragged(self.ids.values, lengths)
+        shape = self.known_shape
+        known = tokens_per_document(shape.sentence_lengths, shape.sentences).tolist()
+        return Ragged.knowing(self.ids.values, lengths, known)
 
     def to(self, device: torch.device | str) -> Batch:
         """The same batch on ``device``; the texts stay where they are."""

@@ -290,7 +290,7 @@ class _Rows:
         starts = self.starts[rows]
         lengths = self.starts[rows + 1] - starts
         ids = self.items[places_of_rows(starts, lengths)].astype(np.int64)
-        return Ragged(torch.from_numpy(ids), torch.from_numpy(lengths))
+        return Ragged.knowing(torch.from_numpy(ids), torch.from_numpy(lengths), lengths.tolist())
 
     def text(self, row: int) -> str:
         written = self.items[self.starts[row] : self.starts[row + 1]].tobytes()
