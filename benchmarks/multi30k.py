@@ -149,7 +149,7 @@ def pairs(folder: Path, part: str, target: str) -> list[Pair]:
     """The English sentences of a file with those of another language."""
     lines = folder / f"{part}.jsonl"  # for a machine without pyarrow
     if lines.exists():
-        rows = [json.loads(line) for line in lines.read_text(encoding="utf-8").splitlines()]
+        rows = [json.loads(line) for line in lines.read_text(encoding="utf-8").split("\n")[:-1]]
         return [Pair(row["en"], row[target]) for row in rows if target in row]
     import pyarrow.parquet
 
