@@ -132,7 +132,9 @@ class PairJudge:
     generation: GenerationConfig
     bleu: bool = True
 
-    def __call__(self, model: PairModel, batches: Batches[PairBatch], team: Team) -> dict[str, float]:
+    def __call__(
+        self, model: PairModel, batches: Batches[PairBatch], team: Team
+    ) -> dict[str, float]:
         """Score the model, without dropout, on its share of the batches."""
         model.eval()
         device = device_of(model)

@@ -55,7 +55,9 @@ class TextWriter:
     target_units: Units
     device: torch.device
 
-    def write(self, model: PairModel, texts: Sequence[str], config: GenerationConfig) -> list[Wrote]:
+    def write(
+        self, model: PairModel, texts: Sequence[str], config: GenerationConfig
+    ) -> list[Wrote]:
         """Write about each text, in batches of similar lengths; about an empty one nothing."""
         pieces = cut_texts(texts, self.source_units)
         lengths = np.array([len(piece.ids) for piece in pieces], dtype=np.int64)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor, nn
 
-from .snapshot import Snapshot
+from .checkpoint import Snapshot
 
 __all__ = ["Averages"]
 
