@@ -26,7 +26,7 @@ def clock() -> Callable[[], float]:
 def machine() -> dict[str, object]:
     """What the figures were measured on."""
     return {
-        "processor": _processor(),
+        "processor": processor(),
         "cores": os.cpu_count(),
         "load": round(os.getloadavg()[0], 1),
         "torch": torch.__version__,
@@ -47,7 +47,7 @@ def provenance(seeds: Sequence[int] = (0,)) -> dict[str, object]:
     }
 
 
-def _processor() -> str:
+def processor() -> str:
     path = Path("/proc/cpuinfo")
     lines = path.read_text().splitlines() if path.exists() else []
     names = [line.split(":")[1].strip() for line in lines if line.startswith("model name")]

@@ -1,0 +1,407 @@
+"""Accuracy on real data, beside plain linear models: the whole table by one command.
+
+    python benchmarks/accuracy.py [--sets mr imdb] [--recipe balanced] [--seeds 0 1 2] [--jobs 1]
+
+For every set and seed one `regard train` and one `regard evaluate`, as a person would call them.
+The linear columns are fitted in the same run on the same texts. What is done is kept in
+benchmarks/results/accuracy.json and not done again; --again throws away what the sets named have.
+Everything is chosen on the training files: the test files are read to score. --table puts the
+table of that file into docs/results.md.
+
+Needs ../shared/data. --splits FOLDER writes what is trained and scored as JSON lines and stops, and
+--from FOLDER reads them there, for machines that have not the data or cannot read parquet.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import gzip
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+
+import numpy as np
+from measuring import RESULTS, processor
+
+ROOT = Path(__file__).resolve().parents[1]
+DATA = ROOT.parent / "shared" / "data"
+KEPT = RESULTS / "accuracy.json"
+PAGE = ROOT / "docs" / "results.md"
+BEGIN, END = "<!-- accuracy.py writes from here -->", "<!-- to here -->"
+
+SVM, BAYES = "tfidf_svm", "bayes_regression"
+LINEAR = {SVM: "TF-IDF + SVM", BAYES: "naive Bayes 1-3-grams + LR"}
+OURS = {"": "default", "fast": "fast", "balanced": "balanced", "accurate": "accurate"}
+
+Row = dict[str, object]
+Rows = list[Row]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Texts to train on, and others to score."""
+
+    train: Rows
+    test: Rows
+
+
+@dataclass(frozen=True)
+class Set:
+    """Where a set comes from, and what n-grams the TF-IDF of its linear opponent has."""
+
+    title: str
+    parts: Callable[[Path], Iterator[Part]]  # several where folds are scored together
+    words: tuple[int, int] | None = (1, 2)
+    characters: tuple[int, int] | None = None  # instead of words, where words are not parted
+
+
+def rows(path: Path, text: Callable[[Row], str] = lambda row: str(row["text"])) -> Rows:
+    """Read texts and labels of a parquet file, and whatever else stands there."""
+    from pyarrow.parquet import read_table
+
+    found = read_table(path).to_pylist()
+    return [{**row, "text": text(row)} for row in found]
+
+
+def two_files(
+    train: str, test: str, text: Callable[[Row], str] = lambda row: str(row["text"])
+) -> Callable[[Path], Iterator[Part]]:
+    """A set with a file to train on and another to score."""
+    return lambda data: iter([Part(rows(data / train, text), rows(data / test, text))])
+
+
+def amazon(domain: str) -> Callable[[Path], Iterator[Part]]:
+    """One of the four kinds of things that the reviews are about."""
+
+    def parts(data: Path) -> Iterator[Part]:
+        own = [row for row in rows(data / "amazon_mds/reviews.parquet") if row["domain"] == domain]
+        yield Part(*([row for row in own if row["split"] == name] for name in ("train", "test")))
+
+    return parts
+
+
+def hyperpartisan(data: Path) -> Iterator[Part]:
+    """Ten folds, each scored once."""
+    articles = rows(data / "hyperpartisan/articles.parquet")
+    for fold in range(10):
+        test = [row["fold"] == fold for row in articles]
+        yield Part(
+            [row for row, held in zip(articles, test, strict=True) if not held],
+            [row for row, held in zip(articles, test, strict=True) if held],
+        )
+
+
+def body(row: Row) -> str:
+    """A post without its headers, the lines it quotes, and the lines that say whom."""
+    text = str(row["text"]).partition("\n\n")[2]
+    lines = text.split("\n")
+    return "\n".join(line for line in lines if not _QUOTED.search(line))
+
+
+_QUOTED = re.compile(r"^\s*[>|:}]|^In article\b|^Quoted from\b|\b(writes|wrote|says|said):?\s*$")
+
+SETS = {
+    "imdb": Set("IMDB", two_files("imdb/train.parquet", "imdb/test.parquet")),
+    "20newsgroups-cut": Set(
+        "20newsgroups, headers and quotes cut",
+        two_files("20newsgroups/train.parquet", "20newsgroups/test.parquet", body),
+    ),
+    "20newsgroups": Set(
+        "20newsgroups, whole",
+        two_files("20newsgroups/train.parquet", "20newsgroups/test.parquet"),
+    ),
+    "r52": Set("Reuters R52", two_files("reuters/r52_train.parquet", "reuters/r52_test.parquet")),
+    "mr": Set("MR", two_files("mr/train.parquet", "mr/test.parquet")),
+    "arxiv": Set(
+        "arXiv, whole papers",
+        two_files("arxiv_long/train.parquet", "arxiv_long/test.parquet"),
+        words=(1, 1),
+    ),
+    "hyperpartisan": Set("Hyperpartisan, 10 folds", hyperpartisan),
+    "amazon-books": Set("Amazon books", amazon("books")),
+    "amazon-dvd": Set("Amazon dvd", amazon("dvd")),
+    "amazon-electronics": Set("Amazon electronics", amazon("electronics")),
+    "amazon-kitchen": Set("Amazon kitchen", amazon("kitchen")),
+    "nsmc": Set(
+        "NSMC, Korean",
+        two_files("nsmc_ko/train.parquet", "nsmc_ko/test.parquet"),
+        words=None,
+        characters=(1, 3),
+    ),
+    "chnsenticorp": Set(
+        "ChnSentiCorp, Chinese, dev",
+        two_files("chnsenticorp_zh/train.parquet", "chnsenticorp_zh/dev.parquet"),
+        words=None,
+        characters=(1, 2),
+    ),
+    "movies": Set(
+        "Movies (ERASER)",
+        two_files("rationales/movies_train.parquet", "rationales/movies_test.parquet"),
+    ),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS), metavar="SET")
+    parser.add_argument("--recipe", choices=[*OURS], default="")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--set", action="append", default=[], dest="changes", help="as for train")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--jobs", type=int, default=1, help="trainings side by side")
+    parser.add_argument("--threads", type=int, default=2, help="of each training")
+    parser.add_argument("--no-linear", action="store_true", help="leave the linear columns out")
+    parser.add_argument("--again", action="store_true")
+    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--splits", type=Path, help="write what is trained and scored, and stop")
+    parser.add_argument("--from", type=Path, dest="written", help="read what --splits wrote")
+    parser.add_argument("--out", type=Path, default=KEPT)
+    parser.add_argument("--table", action="store_true", help="write the table, and stop")
+    options = parser.parse_args()
+    if options.table:
+        PAGE.write_text(in_page(PAGE.read_text(), table(json.loads(options.out.read_text()))))
+        return
+    if options.splits:
+        for name in options.sets:
+            write_parts(SETS[name].parts(options.data), options.splits / name)
+        return
+    if options.written is None and not options.data.exists():
+        sys.exit(f"{options.data} is not here; this benchmark needs those data")
+    Measuring(options).run()
+
+
+class Measuring:
+    """Measures what is asked for and not yet there, and keeps each figure as it comes."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options = options
+        self.kept: Rows = (
+            json.loads(options.out.read_text())["runs"] if options.out.exists() else []
+        )
+        if options.again:
+            self.kept = [run for run in self.kept if run["set"] not in options.sets]
+        self.lock = Lock()
+        self.facts: Row = {
+            "commit": commit(),
+            "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+            "processor": processor(),
+            "device": options.device,
+            "threads": options.threads,
+        }
+
+    def run(self) -> None:
+        """Measure set after set, some seeds at once where there are cores for it."""
+        with tempfile.TemporaryDirectory() as place:
+            folder = self.options.written or Path(place)
+            if self.options.written is None:
+                for name in self.options.sets:
+                    if self._missing(name):
+                        write_parts(SETS[name].parts(self.options.data), folder / name)
+            work = [item for name in self.options.sets for item in self._missing(name)]
+            with ThreadPoolExecutor(self.options.jobs) as pool:
+                for item in [pool.submit(self._measure, folder, *item) for item in work]:
+                    item.result()
+
+    def _missing(self, name: str) -> list[tuple[str, str, int | None]]:
+        """What is still to be measured on a set: a method, and a seed where it draws numbers."""
+        linear = [] if self.options.no_linear else [(name, method, None) for method in LINEAR]
+        ours = [(name, self._method, seed) for seed in self.options.seeds]
+        done = {(run["set"], run["method"], run["seed"]) for run in self.kept}
+        return [item for item in [*ours, *linear] if item not in done]
+
+    @property
+    def _method(self) -> str:
+        return " ".join(["regard", self.options.recipe or "default", *self.options.changes])
+
+    def _measure(self, folder: Path, name: str, method: str, seed: int | None) -> None:
+        """Train and score all parts of a set in one way, and keep how many were right."""
+        began, right, total = time.perf_counter(), 0, 0
+        for part in sorted((folder / name).iterdir()):
+            if seed is None:
+                answers = linear_answers(part, SETS[name], method)
+                truth = [row["label"] for row in read_rows(part / "test.jsonl.gz")]
+                right += sum(str(a) == str(b) for a, b in zip(answers, truth, strict=True))
+                total += len(truth)
+            else:
+                found = self._ours(part, seed)
+                right += round(found["accuracy"] * found["documents"])
+                total += found["documents"]
+        run: Row = {"set": name, "method": method, "seed": seed, "accuracy": right / total}
+        run |= {"documents": total, "seconds": round(time.perf_counter() - began, 1)}
+        with self.lock:
+            self.kept.append(run | self.facts)
+            whole = json.dumps({"runs": self.kept}, indent=1) + "\n"
+            beside = self.options.out.with_suffix(".part")
+            beside.write_text(whole)
+            beside.replace(self.options.out)
+        print(json.dumps(run), flush=True)
+
+    def _ours(self, part: Path, seed: int) -> dict[str, int | float]:
+        """Train and score as a person would."""
+        with tempfile.TemporaryDirectory() as place:
+            model = str(Path(place) / "model")
+            command = ["train", str(part / "train.jsonl.gz"), "--out", model, "--no-baseline"]
+            command += ["--seed", str(seed), "--device", self.options.device, "--quiet"]
+            command += ["--recipe", self.options.recipe] if self.options.recipe else []
+            for change in self.options.changes:
+                command += ["--set", change]
+            self._regard(command)
+            asked = ["evaluate", model, str(part / "test.jsonl.gz"), "--json", "--quiet"]
+            report = json.loads(self._regard([*asked, "--device", self.options.device]))
+        return {"accuracy": report["accuracy"], "documents": report["document_count"]}
+
+    def _regard(self, arguments: Sequence[str]) -> str:
+        command = [sys.executable, "-m", "regard", *arguments]
+        threads = {"OMP_NUM_THREADS": str(self.options.threads)}
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=os.environ | threads)
+        if done.returncode:
+            sys.exit(f"`{' '.join(command)}` failed; its message stands above")
+        return done.stdout
+
+
+def write_parts(parts: Iterable[Part], folder: Path) -> None:
+    """Write what is trained and scored as packed JSON lines, a folder for each part."""
+    for number, part in enumerate(parts):
+        place = folder / f"{number:02}"
+        place.mkdir(parents=True, exist_ok=True)
+        for name, own in (("train", part.train), ("test", part.test)):
+            with gzip.open(place / f"{name}.jsonl.gz", "wt", encoding="utf-8") as file:
+                for row in own:
+                    plain = {"text": row["text"], "label": str(row["label"])}
+                    file.write(json.dumps(plain, ensure_ascii=False) + "\n")
+
+
+def read_rows(path: Path) -> Rows:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def linear_answers(part: Path, used: Set, method: str) -> list[object]:
+    """Fit a plain linear model on a part's training texts and answer its test texts."""
+    train, test = (read_rows(part / f"{name}.jsonl.gz") for name in ("train", "test"))
+    texts, labels = [str(row["text"]) for row in train], np.array([row["label"] for row in train])
+    asked = [str(row["text"]) for row in test]
+    fit = {SVM: fit_svm, BAYES: fit_bayes}[method]
+    return list(fit(texts, labels, asked, used))
+
+
+def fit_svm(texts: list[str], labels: np.ndarray, asked: list[str], used: Set) -> np.ndarray:
+    """TF-IDF with a linear support vector machine, C = 0.5."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.svm import LinearSVC
+
+    kind, lengths = ("char", used.characters) if used.characters else ("word", used.words)
+    vectorizer = TfidfVectorizer(
+        analyzer=kind, ngram_range=lengths, sublinear_tf=True, min_df=2, dtype=np.float32
+    )
+    model = LinearSVC(C=0.5).fit(vectorizer.fit_transform(texts), labels)
+    return model.predict(vectorizer.transform(asked))
+
+
+def fit_bayes(texts: list[str], labels: np.ndarray, asked: list[str], used: Set) -> np.ndarray:
+    """One class against the rest: which n-grams occur, times their log ratio, and regression.
+
+    Wang and Manning (2012), with logistic regression in place of the support vector machine.
+    """
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.linear_model import LogisticRegression
+
+    vectorizer = CountVectorizer(
+        analyzer="char" if used.characters else "word",
+        ngram_range=(1, 3),
+        token_pattern=r"\w+|[^\w\s]",
+        binary=True,
+        min_df=2,
+        dtype=np.float32,
+    )
+    vectors = vectorizer.fit_transform(texts)
+    questions = vectorizer.transform(asked)
+    classes = np.unique(labels)
+    scores = []
+    for name in classes[1:] if len(classes) == 2 else classes:
+        own = labels == name
+        inside = np.asarray(vectors[own].sum(axis=0)).ravel() + 1
+        outside = np.asarray(vectors[~own].sum(axis=0)).ravel() + 1
+        ratio = np.log(inside / inside.sum()) - np.log(outside / outside.sum())
+        model = LogisticRegression(C=0.1, solver="liblinear", random_state=0)
+        model.fit(vectors.multiply(ratio).tocsr(), own)
+        scores.append(model.decision_function(questions.multiply(ratio).tocsr()))
+    if len(classes) == 2:
+        return classes[(scores[0] > 0).astype(int)]
+    return classes[np.argmax(scores, axis=0)]
+
+
+def table(found: Row) -> str:
+    """Write the results as a table of Markdown: ours, then the linear columns."""
+    runs: Rows = found["runs"]  # type: ignore[assignment]
+    methods = sorted({str(run["method"]) for run in runs} - set(LINEAR))
+    lines = [
+        "| set | " + " | ".join([*methods, *LINEAR.values()]) + " |",
+        "|---" * (1 + len(methods) + len(LINEAR)) + "|",
+    ]
+    for name in (name for name in SETS if any(run["set"] == name for run in runs)):
+        cells = []
+        for method in [*methods, *LINEAR]:
+            scores = [
+                100 * float(run["accuracy"])  # type: ignore[arg-type]
+                for run in runs
+                if (run["set"], run["method"]) == (name, method)
+            ]
+            cells.append(_cell(scores))
+        lines.append(f"| {SETS[name].title} | " + " | ".join(cells) + " |")
+    lines += ["", *_sources(runs)]
+    return "\n".join(lines)
+
+
+def _cell(scores: list[float]) -> str:
+    if len(scores) < 2:
+        return "".join(f"{score:.2f}" for score in scores)
+    return f"{statistics.mean(scores):.2f} ({statistics.stdev(scores):.2f}, {len(scores)} seeds)"
+
+
+def _sources(runs: Rows) -> Iterator[str]:
+    """Say what the figures of each kind of machine and commit were measured with."""
+    names = ("commit", "date", "processor", "device", "threads")
+    for facts in sorted({tuple(str(run[name]) for name in names) for run in runs}):
+        made = dict(zip(names, facts, strict=True))
+        own = [run for run in runs if all(str(run[name]) == made[name] for name in names)]
+        sets = ", ".join(name for name in SETS if any(run["set"] == name for run in own))
+        yield (
+            f"- commit {made['commit']}, {made['date']}, {made['processor']}, device "
+            f"{made['device']}, {made['threads']} threads a training: {sets}"
+        )
+
+
+def in_page(page: str, made: str) -> str:
+    """Put the table between the two marks of a page."""
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise SystemExit(f"the page has no line {BEGIN!r} with a line {END!r} after it")
+    return f"{before}{begin}\n{made}\n{end}{after}"
+
+
+def commit() -> str:
+    """The commit that is measured, or where there is no git what the environment says."""
+    if "COMMIT" in os.environ:
+        return os.environ["COMMIT"]
+    command = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    return done.stdout.strip() or "unknown"
+
+
+if __name__ == "__main__":
+    main()
