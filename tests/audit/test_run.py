@@ -49,7 +49,7 @@ def test_every_number_has_a_baseline_an_interval_and_documents(whole):
 def test_all_of_the_contract_s_measures_are_there(whole):
     names = {metric.name for one in whole.rankings for metric in one.metrics}
     assert names == {
-        *("auprc", "auprc_word", "token_f1", "iou_f1"),
+        *("auprc", "auprc_word", "auprc_sentence", "token_f1", "iou_f1"),
         *("comprehensiveness", "sufficiency"),
         *("comprehensiveness_sentence", "sufficiency_sentence"),
         *("normalised_comprehensiveness", "normalised_sufficiency"),

@@ -9,6 +9,7 @@ from regard.records.audit import (
     Metric,
     NeedleCell,
     NeedleMap,
+    Rival,
 )
 from regard.records.evaluation import Interval
 
@@ -60,16 +61,19 @@ def test_doubts_are_data_and_warnings_their_words():
         (MethodAudit("attention", (lost,)), MethodAudit("gradient_input", (same,))),
         about_model=(gap, shared),
         needle=NeedleMap("attention", cells),
+        rivals=(Rival("auprc_word", "last words", 0.5, -0.1, Interval(-0.2, 0.1), 20),),
     )
     assert found.doubts == (
         Doubt("no better than random", "attention"),
+        Doubt("no better than an opponent", "attention", rival="last words, by auprc_word"),
         Doubt("explains the text", "gradient_input"),
         Doubt("even attention"),
         Doubt("another seed", figure=41),
         Doubt("never read", figure=1201),
     )
     assert [doubt.kind for doubt in found.doubts] == list(DOUBTS)
-    first, second, _, fourth, last = found.warnings
+    first, beaten, second, _, fourth, last = found.warnings
+    assert "last words" in beaten
     assert "the default method, attention, points" in first
     assert second.startswith("gradient_input hardly changes")
     assert "share only 41 %" in fourth and "from number 1,201 on" in last

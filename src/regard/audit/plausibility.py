@@ -2,7 +2,8 @@
 
 People mark phrases, methods score words. So a white-space token is scored by where it stands: the
 positive scores of the words around it, spread along the sentence by a bell of ``WIDTH`` words, and
-the mean of its sentence. ``auprc_word`` ranks tokens by the words in them alone. A model may be
+the mean of its sentence. ``auprc_word`` ranks tokens by the words in
+them alone and ``auprc_sentence`` by their sentences, as pages draw both. A model may be
 right for reasons that nobody would mark: plausible is not faithful.
 """
 
@@ -145,7 +146,14 @@ def measure_plausibility(
         found[name] = Measured(values[0], float(np.mean(values[1:])))
     plain = score_tokens(tokens, words.pieces, np.array(words.amounts))
     chance = [score_tokens(tokens, words.pieces, row) for row in random]
-    return {**found, "auprc_word": _compare_precision(truth, plain, chance)}
+    found["auprc_word"] = _compare_precision(truth, plain, chance)
+    sentences = ranked_levels(decision).get("sentence")
+    if sentences is not None:
+        rows = [np.array(sentences.amounts)]
+        rows += [draw.permutation(len(sentences)).astype(float) for _ in range(RANDOM_RANKINGS)]
+        by_token = [score_tokens(tokens, sentences.pieces, row) for row in rows]
+        found["auprc_sentence"] = _compare_precision(truth, by_token[0], by_token[1:])
+    return found
 
 
 def _compare_precision(truth: Mask, own: Floats, chance: list[Floats]) -> Measured:

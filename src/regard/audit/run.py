@@ -15,13 +15,14 @@ from ..explain.attention import explain as by_attention
 from ..explain.comprehensiveness import ranked_levels
 from ..explain.fitted import Fitted, HasFitted
 from ..explain.methods import METHODS, methods_for
-from ..explain.receipts import inquiries
+from ..explain.receipts import inquiries, measure
 from ..models.base import Model
 from ..models.reader import chunks
-from ..records.audit import Audit, MethodAudit
+from ..records.audit import Audit, MethodAudit, Rival
 from ..records.explanation import Decision, Explanation
 from ..records.measures import MEASURES
 from ..records.weights import Span
+from ..tasks.baselines import TfidfBaseline
 from ..text.document import Document
 from .attention import (
     Flips,
@@ -44,6 +45,7 @@ from .faithfulness import (
     read_receipt,
 )
 from .needle import needle_test
+from .opponents import Opponents, best_rivals
 from .plausibility import measure_marked_share, measure_plausibility, read_evidence
 from .probe import probe_attention
 from .tally import Measured, Tally
@@ -104,7 +106,8 @@ def audit(
     """Measure how far the explanations of a classifier can be trusted on these documents."""
     if not documents:
         raise DataError("there are no documents to audit")
-    work = _Auditing(classifier.fitted_, documents, options, companions)
+    linear = getattr(classifier, "baseline_", None)
+    work = _Auditing(classifier.fitted_, documents, options, companions, linear)
     for chunk in chunks(options.watch(documents), CHUNK):
         work.add(chunk)
     work.probe()
@@ -120,6 +123,7 @@ class _Auditing:
         documents: Sequence[Document],
         options: AuditOptions,
         companions: Companions,
+        linear: TfidfBaseline | None,
     ) -> None:
         self.fitted, self.documents = fitted, documents
         self.options, self.training = options, companions.training
@@ -130,6 +134,10 @@ class _Auditing:
         self.shuffled = copy_shuffled(fitted.model, options.seed)
         self.share = measure_marked_share(documents, options.evidence) if options.evidence else 0.0
         self.tallies = {name: Tally(options.seed) for name in self.methods}
+        self.opponents = Opponents(
+            fitted, [one.text for one in documents], linear=linear, seed=options.seed
+        )
+        self.opposing: dict[str, Tally] = {}
         self.about_model = Tally(options.seed)
         self.single: list[SingleFlip] = []
         self.unit = ""
@@ -145,6 +153,7 @@ class _Auditing:
             even = self.fitted.labels_from(weigh_evenly(answers).numpy())
             own = self.fitted.labels_from(answers.probabilities.numpy())
             attended = by_attention(answers) if self.others else []
+            self._oppose(found, [chunk[place] for place in places])
             for row, place in enumerate(places):
                 self._add_document(found, row, chunk[place])
                 self._add_gap("uniform_gap_forced", chunk[place], own[row], even[row])
@@ -180,9 +189,14 @@ class _Auditing:
             about_model=about_model,
             flips=count_flips(self.unit, self.single) if self.single else None,
             needle=None if needle is None else needle.map,
+            rivals=self._rivals(),
             model=self.fitted.network,
             seed=seed,
         )
+
+    def _rivals(self) -> tuple[Rival, ...]:
+        own = self.tallies.get(self.fitted.default_method)
+        return () if own is None else best_rivals(own, self.opposing, self.options.seed)
 
     def _add_document(self, found: BatchAudit, row: int, document: Document) -> None:
         column = self.options.evidence
@@ -195,6 +209,21 @@ class _Auditing:
         flipped = found.single_flip(row)
         if flipped is not None:
             self.single.append(flipped)
+
+    def _oppose(self, found: BatchAudit, documents: Sequence[Document]) -> None:
+        """Measure what opponents would say of the same answers."""
+        for name, explained in self.opponents.explain(found.answers).items():
+            tally = self.opposing.setdefault(name, Tally(self.options.seed))
+            for explanation, document in zip(found.measure(explained), documents, strict=True):
+                if explanation.receipt is not None and explanation.receipt.measures:
+                    tally.add(read_receipt(explanation.receipt, 1.0))
+                if self.options.evidence is not None:
+                    spans = read_evidence(document, self.options.evidence)
+                    tally.add(
+                        measure_plausibility(
+                            explanation, spans, share=self.share, seed=self.options.seed
+                        )
+                    )
 
     def _add_gap(self, name: str, document: Document, own: object, other: object) -> None:
         """How much more often the model is right than one that looks everywhere alike."""
@@ -251,6 +280,10 @@ class BatchAudit:
         self._inquiries = inquiries(answers, seed=seed)
         self._slopes = gradient_sizes(answers)
         self._attention = last_attention(answers)
+
+    def measure(self, explained: Sequence[Explanation]) -> list[Explanation]:
+        """Add receipts to explanations of the batch."""
+        return measure(self._inquiries, explained)
 
     def of_method(self, name: str, place: int) -> dict[str, Measured]:
         """Return what one document says of one method's faithfulness."""

@@ -13,7 +13,7 @@ from ..records.audit import Metric
 from ..records.measures import MEASURES
 from ..tasks.bootstrap import percentiles
 
-__all__ = ["Measured", "Tally", "audit_alignments", "mean_metric"]
+__all__ = ["DRAWS", "Measured", "Tally", "audit_alignments", "mean_metric"]
 
 DRAWS = 1000
 
@@ -38,6 +38,10 @@ class Tally:
         """Add what one document gave."""
         for name, measured in found.items():
             self._found.setdefault(name, []).append(measured)
+
+    def values(self, name: str) -> list[float]:
+        """What each document gave a measure."""
+        return [one.value for one in self._found.get(name, ())]
 
     def metrics(self) -> tuple[Metric, ...]:
         """Return the means, in the order of ``MEASURES``; those that nothing gave are left out."""

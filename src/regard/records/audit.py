@@ -18,6 +18,7 @@ __all__ = [
     "Metric",
     "NeedleCell",
     "NeedleMap",
+    "Rival",
 ]
 
 LIKEST = 0.5
@@ -29,6 +30,9 @@ DOUBTS = {
     "no better than random": (
         "the default method, {method}, points at words that the answers miss no more than random "
         "ones"
+    ),
+    "no better than an opponent": (
+        "{method} is no better than what anybody could do without the model: {rival}"
     ),
     "explains the text": (
         "{method} hardly changes when the model's weights are shuffled: it explains the text, not "
@@ -77,6 +81,23 @@ class MethodAudit:
     def metric(self, name: str) -> Metric | None:
         """The measure of that name, if it was taken."""
         return next((metric for metric in self.metrics if metric.name == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """How a measure of the default method stands to the best ranking that needs no taught model."""
+
+    measure: str
+    name: str  # of that ranking, such as "last words"
+    value: float  # what it gets
+    lead: float  # by how much the method is better, document by document
+    interval: Interval  # of the lead
+    documents: int
+
+    @property
+    def beaten(self) -> bool:
+        """Whether the method is better with its whole interval."""
+        return self.interval.low > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,11 +161,12 @@ class Doubt:
     kind: str
     method: str = ""
     figure: float = 0.0
+    rival: str = ""
 
     @property
     def text(self) -> str:
         """The warning in words, as part of a sentence."""
-        return DOUBTS[self.kind].format(method=self.method, figure=self.figure)
+        return DOUBTS[self.kind].format(method=self.method, figure=self.figure, rival=self.rival)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +179,7 @@ class Audit(Record):
     about_model: tuple[Metric, ...] = ()  # measures of the attention itself, not of a method
     flips: FlipTable | None = None
     needle: NeedleMap | None = None
+    rivals: tuple[Rival, ...] = ()  # the best opponent of the default method, by measure
     model: str = ""
     data: str = ""
     seed: int = 0
@@ -204,6 +227,13 @@ def _doubt_methods(audit: Audit) -> Iterator[Doubt]:
     lost = None if ranking is None else ranking.metric("comprehensiveness")
     if lost is not None and not lost.beats_baseline:
         yield Doubt("no better than random", audit.default_method)
+    for rival in audit.rivals:
+        if rival.measure in ("comprehensiveness", "auprc_word") and not rival.beaten:
+            yield Doubt(
+                "no better than an opponent",
+                audit.default_method,
+                rival=f"{rival.name}, by {rival.measure}",
+            )
     for one in audit.rankings:
         likeness = one.metric("tau_shuffled_weights")
         if likeness is not None and likeness.value > LIKEST:

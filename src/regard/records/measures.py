@@ -62,15 +62,13 @@ class Measure:
 
 MEASURES: dict[str, Measure] = {
     "auprc": Measure(
-        "Evidence found (AUPRC)",
+        "Evidence by phrases, not drawn (AUPRC)",
         "marks",
         (
-            "average precision of tokens; phrases: positive word scores spread along the "
-            "sentence (a bell of 4 words) plus the sentence's mean, the largest in a white-"
-            "space token; mean over documents"
+            "average precision of tokens; phrases, which no page draws: positive word scores "
+            "spread along the sentence (a bell of 4 words) plus the sentence's mean, the largest "
+            "in a white-space token; mean over documents"
         ),
-        heading="Evidence (AUPRC)",
-        meaning="How well the heavy words match what people marked.",
     ),
     "token_f1": Measure(
         "Evidence, token F1",
@@ -92,9 +90,16 @@ MEASURES: dict[str, Measure] = {
         ),
     ),
     "auprc_word": Measure(
-        "Evidence by words alone (AUPRC)",
+        "Evidence by words, as drawn (AUPRC)",
         "marks",
-        "average precision of tokens by the scores of their own words",
+        "average precision of tokens by the scores of their own words, as a page draws them",
+        heading="Evidence (AUPRC)",
+        meaning="How well the heavy words match what people marked.",
+    ),
+    "auprc_sentence": Measure(
+        "Evidence by sentences, as drawn (AUPRC)",
+        "marks",
+        "average precision of tokens by the weights of their sentences, as a page draws them",
     ),
     "comprehensiveness": Measure(
         "Comprehensiveness",

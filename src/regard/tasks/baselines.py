@@ -128,6 +128,22 @@ class TfidfBaseline:
             logits += vectorizer.transform(texts) @ self.coefficients.T
         return softened(logits, multilabel=self.multilabel)
 
+    def word_weights(self, words: Sequence[str], number: int) -> Floats:
+        """What each word of a text, and the pairs it stands in, add to one class, (words,).
+
+        Half of a pair belongs to either word.
+        """
+        known = {term: place for place, term in enumerate(self.terms)}
+        row = self.coefficients[number].astype(np.float64)
+        lower, found = [word.lower() for word in words], np.zeros(len(words))
+        for place, word in enumerate(lower):
+            if (term := known.get(word)) is not None:
+                found[place] += row[term] * self.idf[term]
+            pair = known.get(f"{word} {lower[place + 1]}") if place + 1 < len(lower) else None
+            if pair is not None:
+                found[place : place + 2] += row[pair] * self.idf[pair] / 2
+        return found
+
     def answers(self, texts: Sequence[str]) -> tuple[BaselineAnswers, BaselineAnswers]:
         """Return what to put beside a model: these answers, and always the most frequent class."""
         constant = np.tile(self.frequencies.astype(np.float64), (len(texts), 1))

@@ -113,9 +113,9 @@ def test_the_first_sentence_does_not_praise_what_chance_does_as_well(value, word
 def test_each_measure_has_a_table_with_baseline_and_interval():
     written = method_tables(CASES["whole"].rankings)
     read = Page(written)
-    assert read.tags.count("table") == 16 and read.tags.count("details") == 3
+    assert read.tags.count("table") == 17 and read.tags.count("details") == 3
     assert read.text.count("0.400 to 0.600") == 32 and read.text.count("0.310") == 33
-    assert read.text.count("Random ranking") == 16
+    assert read.text.count("Random ranking") == 17
     assert f"{MEASURES['auprc'].title}: higher is better" in read.text
     assert method_tables(()) == ""
 
@@ -173,7 +173,7 @@ def test_a_single_warning_is_counted_as_one():
     assert headline(replace(CASES["bare"], needle=capped))[-1] == "There is 1 warning:"
 
 
-MAIN = ("comprehensiveness", "sufficiency", "tau_loo", "flip_fraction", "auprc")
+MAIN = ("comprehensiveness", "sufficiency", "tau_loo", "flip_fraction", "auprc_word")
 
 
 def measured(name, value, *, spread=0.05, baseline=0.3):
@@ -216,7 +216,7 @@ def test_a_column_is_drawn_only_where_it_was_measured():
 
 def test_a_method_without_a_measure_leaves_its_place_empty():
     one = MethodAudit("attention", (measured("tau_loo", 0.5),))
-    other = MethodAudit("lime", (measured("auprc", 0.5),))
+    other = MethodAudit("lime", (measured("auprc_word", 0.5),))
     written = overview(Audit(40, "attention", (one, other)))
     assert written.count("<circle") == 2
     assert "lime: Evidence (AUPRC) 0.500" in Page(written).text + written

@@ -21,6 +21,7 @@ def render(audit: Audit) -> str:
     title = f"Audit of {audit.model or 'a model'}"
     sections = {
         "Overview": overview(audit),
+        "Beside opponents": _rivals(audit),
         "The attention itself": attention_tables(audit),
         "Blind spots": needle_map(audit.needle) if audit.needle else "",
         "All measures of the methods": method_tables(audit.rankings),
@@ -39,6 +40,29 @@ def _lead(audit: Audit) -> str:
         f'<div class="summary"><p class="lead">{escape(first)}</p>'
         f"<p>{escape(' '.join(others))}</p></div>{alert}"
     )
+
+
+def _rivals(audit: Audit) -> str:
+    """The default method beside the best ranking that needs no taught model, by measure."""
+    if not audit.rivals:
+        return ""
+    rows = [
+        [
+            TableCell(title_of(one.measure)),
+            TableCell(one.name),
+            TableCell(f"{one.value:.3f}", one.value),
+            TableCell(f"{one.lead:+.3f}{' ✓' * one.beaten}", one.lead),
+            TableCell(f"{one.interval.low:+.3f} to {one.interval.high:+.3f}", one.interval.low),
+            TableCell(f"{one.documents:,}", one.documents),
+        ]
+        for one in audit.rivals
+    ]
+    heads = ("Measure", "Best opponent", "It gets", "Better by", "95 % interval", "n")
+    caption = (
+        f"{method_in_words(audit.default_method)} against position, sentence length, rare words, "
+        "TF-IDF, a linear model and shuffled weights; ✓: better with the whole paired interval"
+    )
+    return table(heads, rows, caption=caption[:1].upper() + caption[1:])
 
 
 _SIGNS = "✓: the whole interval is better than the baseline; n: how many documents"

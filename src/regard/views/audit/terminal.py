@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...records.audit import Audit, Metric
-from .words import headline, tell_flips, tell_warnings, title_of
+from .words import headline, tell_flips, tell_rival, tell_warnings, title_of
 
 __all__ = ["summary"]
 
@@ -13,6 +13,9 @@ def summary(audit: Audit) -> list[str]:
     lines = [*headline(audit), *(f"  {warning}" for warning in tell_warnings(audit))]
     for one in audit.rankings:
         lines += ["", one.method, *(_line(metric) for metric in one.metrics)]
+    if audit.rivals:
+        lines += ["", f"{audit.default_method} beside the best that needs no taught model"]
+        lines += [f"  {title_of(one.measure):36} {tell_rival(one)}" for one in audit.rivals]
     if audit.about_model:
         lines += ["", "the attention itself", *(_line(metric) for metric in audit.about_model)]
     if audit.flips:

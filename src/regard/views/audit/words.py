@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...records.audit import Audit, FlipTable, Metric
+from ...records.audit import Audit, FlipTable, Metric, Rival
 from ...records.measures import MEASURES
 from ..drawing.words import method_in_words, percent, plural, points
 
-__all__ = ["compare_flips", "headline", "tell_flips", "tell_metric", "tell_warnings", "title_of"]
+__all__ = [
+    "compare_flips",
+    "headline",
+    "tell_flips",
+    "tell_metric",
+    "tell_rival",
+    "tell_warnings",
+    "title_of",
+]
 
 
 def title_of(name: str) -> str:
@@ -49,6 +57,14 @@ def tell_metric(metric: Metric) -> str:
     return (
         f"{metric.value:.3f} ({metric.interval.low:.3f} to {metric.interval.high:.3f}), "
         f"{metric.baseline_name} {metric.baseline:.3f}"
+    )
+
+
+def tell_rival(rival: Rival) -> str:
+    """Write what the best opponent gets, and by how much the default method is better."""
+    return (
+        f"{rival.name} {rival.value:.3f}, better by {rival.lead:+.3f} "
+        f"({rival.interval.low:+.3f} to {rival.interval.high:+.3f})  n={rival.documents:,}"
     )
 
 

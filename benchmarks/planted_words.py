@@ -1,0 +1,155 @@
+"""Planted words: are the words that decide the heaviest, where it is known which they are?
+
+    python benchmarks/planted_words.py [--documents 4000] [--seeds 0 1 2] [--kinds word phrase both]
+
+Documents of ten real IMDB sentences in which some words are planted, and these words alone are the
+label; where they are not, or not together, it is "open". Three kinds of truth:
+
+word    one of some colours or of some trees stands in a random sentence
+phrase  a colour and the thing behind it: each of both words stands under every label, with others
+both    a colour in one sentence and a tree in another: together they decide, none does alone
+
+Of 400 new documents of each kind, those with a label other than open that the model gets right are
+explained by the method that the fit chose. Counted is how often the planted words are the heaviest.
+Needs ../shared/data/imdb/train.parquet.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import statistics
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from measuring import IMDB, provenance, save
+from planted import real_sentences
+
+from regard import DocumentClassifier, HANConfig, TrainingConfig
+
+COLOURS = {"warm": ["crimson", "scarlet", "amber"], "cool": ["cobalt", "turquoise", "indigo"]}
+TREES = {"warm": ["maple", "walnut", "cedar"], "cool": ["birch", "willow", "spruce"]}
+THINGS = {"warm": ["lantern", "curtain"], "cool": ["compass", "pebble"]}
+OPEN = "open"
+SENTENCES, TEST = 10, 400
+MUST = {"word": 0.95, "phrase": 0.90, "both": 0.80}
+
+Plant = Callable[[random.Random, str], list[list[str]]]
+"""For a label the runs of words to plant, each into a sentence of its own."""
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A document, its label, and where the words that decide it stand."""
+
+    text: str
+    label: str
+    spans: tuple[tuple[int, int], ...]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--documents", type=int, default=4000)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=list(KINDS))
+    parser.add_argument("--epochs", type=int, default=10)
+    parser.add_argument("--name", default="planted-words", help="of the file of results")
+    options = parser.parse_args()
+    if not IMDB.exists():
+        sys.exit(f"{IMDB} is not here; this benchmark needs the IMDB reviews")
+    torch.set_num_threads(1)
+    words = {word for table in (COLOURS, TREES, THINGS) for some in table.values() for word in some}
+    sentences = [one for one in real_sentences(2000) if not words & set(one.lower().split())]
+    found: dict[str, object] = {"documents": options.documents, "test": TEST}
+    for kind in options.kinds:
+        runs = [run(kind, sentences, seed, options) for seed in options.seeds]
+        shares = [one["heaviest"] for one in runs]
+        found[kind] = {"heaviest": statistics.mean(shares), "must": MUST[kind], "runs": runs}
+        print(f"{kind}: {statistics.mean(shares):.3f} (must {MUST[kind]})", flush=True)
+    save(options.name, {**provenance(options.seeds), **found})
+
+
+def run(
+    kind: str, sentences: Sequence[str], seed: int, options: argparse.Namespace
+) -> dict[str, object]:
+    """Train on planted documents, and look which words are heaviest in others."""
+    rng = random.Random(seed)
+    taught = [planted(rng, sentences, KINDS[kind]) for _ in range(options.documents)]
+    test = [planted(rng, sentences, KINDS[kind]) for _ in range(TEST)]
+    training = TrainingConfig(epochs=options.epochs, seed=seed)
+    classifier = DocumentClassifier(HANConfig(), training=training, device="cpu", progress=False)
+    classifier.fit([one.text for one in taught], [one.label for one in taught])
+    answers = classifier.predict([one.text for one in test])
+    right = [one for one, answer in zip(test, answers, strict=True) if one.label == answer]
+    decided = [one for one in right if one.label != OPEN]
+    explained = classifier.explain([one.text for one in decided])
+    hits, sentence_hits, faithful = [], [], []
+    for one, found in zip(decided, explained, strict=True):
+        heaviest = {piece.span for piece in found.words(len(one.spans))}
+        hits.append(heaviest == set(one.spans))
+        homes = [piece.span for piece in found.sentences(len({*one.spans}))]
+        sentence_hits.append(
+            all(any(a <= start and end <= b for a, b in homes) for start, end in one.spans)
+        )
+        faithful.append(found.receipt is not None and found.receipt.verdict == "faithful")
+    result: dict[str, object] = {
+        "seed": seed,
+        "method": classifier.facts_["explain_method"],
+        "accuracy": len(right) / len(test),
+        "explained": len(decided),
+        "heaviest": statistics.mean(hits) if hits else 0.0,
+        "sentences_heaviest": statistics.mean(sentence_hits) if hits else 0.0,
+        "called_faithful": statistics.mean(faithful) if hits else 0.0,
+    }
+    print(kind, result, flush=True)
+    return result
+
+
+def planted(rng: random.Random, sentences: Sequence[str], plant: Plant) -> Planted:
+    """Put what decides, or what only looks like it, into real sentences."""
+    label = rng.choice([*COLOURS, OPEN])
+    body = [one.split(" ") for one in rng.sample(sentences, SENTENCES)]
+    homes = rng.sample(range(SENTENCES), SENTENCES)
+    marks: list[tuple[int, int]] = []  # a sentence, and a word of it
+    for home, words in zip(homes, plant(rng, label), strict=False):
+        place = rng.randrange(1, len(body[home]))
+        body[home][place:place] = words
+        marks += [(home, place + step) for step in range(len(words))]
+    spans, written = [], ""
+    for number, sentence in enumerate(body):
+        for place, word in enumerate(sentence):
+            if (number, place) in marks:
+                spans.append((len(written), len(written) + len(word)))
+            written += word + " "
+    return Planted(written.rstrip(), label, () if label == OPEN else tuple(spans))
+
+
+def a_word(rng: random.Random, label: str) -> list[list[str]]:
+    """A word of the label; nothing where it is open."""
+    return [] if label == OPEN else [[rng.choice(COLOURS[label] + TREES[label])]]
+
+
+def a_phrase(rng: random.Random, label: str) -> list[list[str]]:
+    """A colour and a thing that agree; where it is open, some that do not."""
+    first = rng.choice(list(COLOURS))
+    second = {"warm": "cool", "cool": "warm"}[first]
+    if label != OPEN:
+        first = second = label
+    return [[rng.choice(COLOURS[first]), rng.choice(THINGS[second])]]
+
+
+def in_two_sentences(rng: random.Random, label: str) -> list[list[str]]:
+    """A colour here and a tree there that agree; where it is open, some that do not."""
+    (both,) = a_phrase(rng, label)
+    colour = both[0]
+    told = next(name for name, words in THINGS.items() if both[1] in words)
+    return [[colour], [rng.choice(TREES[told])]]
+
+
+KINDS: dict[str, Plant] = {"word": a_word, "phrase": a_phrase, "both": in_two_sentences}
+
+
+if __name__ == "__main__":
+    main()
