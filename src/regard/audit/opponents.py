@@ -66,8 +66,8 @@ def _tf_idf(seen: Seen) -> Floats:
 OPPONENTS: dict[str, Callable[[Seen], Floats]] = {
     "first words": lambda seen: 1 - seen.place,
     "last words": lambda seen: 1 / max(len(seen.ids), 1) + seen.place,
-    "short sentences": lambda seen: 1 / np.bincount(seen.homes)[seen.homes],
-    "rare words": lambda seen: 1.0 + seen.ids,
+    "short sentences": lambda seen: 1 / np.bincount(seen.homes).astype(np.float64)[seen.homes],
+    "rare words": lambda seen: 1 + seen.ids.astype(np.float64),
     "TF-IDF": _tf_idf,
 }
 """What ranks the words of a text without any model, by its name: a score for each word."""
