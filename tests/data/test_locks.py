@@ -1,5 +1,6 @@
 """A lock is one process's at a time, and free again however that one ends."""
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -70,3 +71,24 @@ def test_a_lock_file_that_is_removed_meanwhile_is_not_held_twice(tmp_path):
         path.unlink()
         with hold_lock(path, taken="taken"):
             assert path.exists()
+
+
+@pytest.mark.parametrize("held", [False, True])
+def test_ctrl_c_while_it_is_made_leaves_nothing_behind(tmp_path, monkeypatch, held):
+    """Issue 18.6: it comes when the file is there, and its number is not known yet."""
+    path = tmp_path / "lock"
+    opened = os.open
+
+    def interrupted(*arguments):
+        monkeypatch.setattr(os, "open", opened)
+        opened(*arguments)
+        raise KeyboardInterrupt
+
+    with contextlib.ExitStack() as stack:
+        if held:
+            stack.enter_context(hold_lock(path, taken="taken"))
+        monkeypatch.setattr(os, "open", interrupted)
+        with pytest.raises(KeyboardInterrupt), hold_lock(path, taken="taken"):
+            pass
+        assert path.exists() == held
+    assert not path.exists()

@@ -26,14 +26,17 @@ def hold_lock(path: Path, *, taken: str) -> Iterator[None]:
     The file is made, with its folder, and removed at the end. One that a killed process left
     behind is free: the system let go of it.
     """
-    file = _open_and_lock(path, taken)
+    try:
+        file = _open_and_lock(path, taken)
+    except KeyboardInterrupt:
+        # It may have come when the file was made and before anyone here knew of it.
+        with suppress(DataError, OSError):
+            _let_go(_open_and_lock(path, taken), path)
+        raise
     try:
         yield
     finally:
-        # Removed while it is held, or it could be that of whoever came next.
-        with suppress(OSError):
-            path.unlink()
-        os.close(file)
+        _let_go(file, path)
 
 
 def _open_and_lock(path: Path, taken: str) -> int:
@@ -54,6 +57,13 @@ def _open_and_lock(path: Path, taken: str) -> int:
             raise
         os.close(file)  # the holder before has removed the file that we opened
     raise DataError(taken)  # others come and go all the time
+
+
+def _let_go(file: int, path: Path) -> None:
+    # Removed while it is held, or it could be that of whoever came next.
+    with suppress(OSError):
+        path.unlink()
+    os.close(file)
 
 
 def _lock(file: int, path: Path, taken: str) -> None:
