@@ -323,7 +323,7 @@ def test_where_the_corpus_lies_changes_nothing(tmp_path):
 
 def test_weights_changed_behind_torchs_back_change_the_next_answer():
     """What was computed for an earlier answer is never used again."""
-    classifier = tiny(training__epochs=1).fit(TEXTS, LABELS)
+    classifier = tiny(training__epochs=1, wide=None).fit(TEXTS, LABELS)
     before = classifier.predict_proba(TEXTS)
     classifier.model_.embedding.weight.data.mul_(0)
     after = classifier.predict_proba(TEXTS)

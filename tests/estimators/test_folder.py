@@ -80,6 +80,7 @@ def test_no_file_is_a_pickle_and_all_can_be_read_by_others(saved):
         "baseline.safetensors",
         "baseline.txt",
         "seen.safetensors",
+        "wide.safetensors",
     }
     for path in saved.iterdir():
         assert not path.read_bytes().startswith((b"\x80", b"PK")), path

@@ -60,7 +60,7 @@ def test_at_any_moment_a_model_is_left_or_nothing_was_learnt():
 
 @pytest.mark.parametrize(
     ("name", "interrupted"),
-    [("move", True), ("_tally", True), ("_fit_temperature", False), ("answer", False)],
+    [("move", True), ("_tally", True), ("_answer_held_out", False), ("answer", False)],
 )
 def test_each_stage_can_be_ended(name, interrupted):
     """The steps, the validation, the calibration and the choice of the method."""
@@ -69,7 +69,7 @@ def test_each_stage_can_be_ended(name, interrupted):
     assert classifier.history_.interrupted == interrupted
     assert "explain_method" not in classifier.facts_
     assert classifier.explain(TEXTS[0]).method == DEFAULT_METHOD
-    if name == "_fit_temperature":
+    if name == "_answer_held_out":
         assert classifier.temperature_ == 1.0
 
 

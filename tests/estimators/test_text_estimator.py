@@ -127,7 +127,7 @@ def test_not_fitted_is_scikit_learns_error_and_ours(fitted):
 
 def test_a_grid_over_nested_settings_finds_the_one_that_learns():
     grid = {"network__hidden_size": [4], "training__learning_rate": [1e-9, 0.05]}
-    search = GridSearchCV(tiny(training__epochs=15), grid, cv=2).fit(TEXTS, LABELS)
+    search = GridSearchCV(tiny(training__epochs=15, wide=None), grid, cv=2).fit(TEXTS, LABELS)
     assert search.best_params_["training__learning_rate"] == 0.05
     assert search.best_estimator_.network.hidden_size == 4
     assert search.score(TEXTS, LABELS) > 0.9
@@ -161,6 +161,7 @@ def test_every_setting_is_a_parameter():
         "network",
         "training",
         "text",
+        "wide",
         "validation",
         "device",
         "progress",

@@ -89,10 +89,11 @@ class LastAttention:
         self.weights = weights if weights.ndim == 1 else weights.mean(1)
         self.count = len(self.weights)
         self._vectors: Tensor | None = None
-        if isinstance(answers.model, Hierarchical) and layer.over == "sentence":
+        network = answers.model.network
+        self._batch = Batch(ids, torch.tensor([len(ids)], device=ids.values.device))
+        if isinstance(network, Hierarchical) and layer.over == "sentence":
             with torch.no_grad():
-                batch = Batch(ids, torch.tensor([len(ids)], device=ids.values.device))
-                self._vectors = answers.model.sentence_vectors(batch).values
+                self._vectors = network.sentence_vectors(self._batch).values
 
     @property
     def homes(self) -> NDArray[np.int64]:
@@ -123,10 +124,11 @@ class LastAttention:
         versions, device = len(weights), self._ids.values.device
         given = {self._name: weights.to(device=device, dtype=self.weights.dtype).flatten()}
         model = self._answers.model
-        if self._vectors is not None and isinstance(model, Hierarchical):
+        network = model.network
+        if self._vectors is not None and isinstance(network, Hierarchical):
             counts = torch.full((versions,), self.count, device=device)
             rows = Ragged(self._vectors.repeat(versions, 1), counts)
-            logits = model.from_sentences(rows, given).logits
+            logits = model.completed(network.from_sentences(rows, given).logits, self._batch)
         else:
             ids = Ragged(self._ids.values.repeat(versions), self._ids.lengths.repeat(versions))
             sentences = torch.full((versions,), len(self._ids), device=device)

@@ -28,6 +28,7 @@ from ..look.run import look
 from ..models.base import Model, ModelConfig
 from ..models.han import HANConfig
 from ..models.reader import TextReader
+from ..models.wide import Wide, WideConfig, rows_of
 from ..nn.dropout import in_evaluation
 from ..records.data import DataCheck
 from ..records.evaluation import Evaluation
@@ -48,10 +49,11 @@ from .default_method import COST, affordable_words, best_method, best_method_hel
 from .evaluation import evaluate
 from .fitting import FitOptions, Holdout, Pace, begin_fit
 from .label_forms import LabelForm
-from .saved import Saved, Settings
+from .saved import Saved, SavedWide, Settings
 from .text_estimator import TextEstimator, draw_network
 from .trainer import FitData, Run, Watched, classification_loss
 from .training_documents import LabelJudge, Prepared, Weighted, prepare
+from .wide import HeldOut, learning_places, ngram_seconds, widen
 
 __all__ = ["DocumentClassifier"]
 
@@ -76,6 +78,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         *,
         training: TrainingConfig = TrainingConfig(),  # noqa: B008
         text: TextConfig = TextConfig(),  # noqa: B008
+        wide: WideConfig | None = WideConfig(),  # noqa: B008
         validation: float = 0.1,
         device: str = "auto",
         progress: bool = True,
@@ -83,6 +86,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         self.network = network
         self.training = training
         self.text = text
+        self.wide = wide
         self.validation = validation
         self.device = device
         self.progress = progress
@@ -153,7 +157,12 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
                 settings={"network": to_dict(self.network), "text": to_dict(self.text)},
                 check=lambda pace: self._estimated(data, pace, options),
             )
-            self.temperature_ = self._fit_temperature(data, fit.run)
+            held_out = self._answer_held_out(data, fit.run)
+            if self.wide is not None:
+                held_out = self._widen(self.wide, data, held_out, loss, fit.run)
+            self.temperature_ = 1.0
+            if held_out is not None:
+                self.temperature_ = fit_temperature(held_out.logits, held_out.labels)
             self.facts_: Mapping[str, Plain] = fit.facts(
                 self.model_, self.history_, scores=LabelJudge.names, data=self._data_facts(data)
             )
@@ -319,7 +328,8 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             labels=self.labels_,
             temperature=self.temperature_,
             vocab=self.vocab_,
-            weights=self.model_.state_dict(),
+            weights=self.model_.network.state_dict(),
+            wide=SavedWide.of(self.model_) if isinstance(self.model_, Wide) else None,
             history=self.history_,
             facts=self.facts_,
             baseline=self.baseline_,
@@ -341,7 +351,10 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         self._adopt(saved.labels, saved.vocab, choose_device(device), saved.label_form)
         self.temperature_ = saved.temperature
         self.baseline_, self.seen_ = saved.baseline, saved.seen
-        return self._take_over(saved)
+        self._take_over(saved)
+        if saved.wide is not None:
+            self.model_ = saved.wide.beside(self.model_).eval()
+        return self
 
     @property
     def fitted_(self) -> Fitted:
@@ -362,7 +375,9 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
     ) -> None:
         """Take over classes and words, and build a fresh network for them."""
         self._unfit()
-        self.settings_ = Settings(self.network, self.training, self.text, self.validation)
+        self.settings_ = Settings(
+            self.network, self.training, self.text, self.validation, self.wide
+        )
         self.labels_ = labels
         self.label_form_ = form
         self.classes_ = form.classes(labels)
@@ -404,6 +419,8 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         if options.choose_method:
             words = words_to_try(data, self.training.seed, affordable_words(tokens * epochs))
             seconds += COST * words * pace.token_seconds
+        if self.wide is not None:
+            seconds += ngram_seconds(words=tokens, class_count=len(data.labels))
         if options.baseline:
             seconds += baseline_seconds(
                 documents=len(data.training), words=tokens, class_count=len(data.labels)
@@ -417,11 +434,14 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             ),
         )
 
-    def _fit_temperature(self, data: Prepared, run: Run) -> float:
-        """Make probabilities mean what they say, unless that is ended by hand."""
+    def _answer_held_out(self, data: Prepared, run: Run) -> HeldOut | None:
+        """Answer what was held out, to make probabilities mean what they say by it.
+
+        Nothing where there is nothing, or where that is ended by hand.
+        """
         if not len(data.validation):
-            return 1.0
-        logits, labels = [], []
+            return None
+        logits, labels, rows = [], [], []
         device = device_of(self.model_)
         held_out = Watched(self._batches(data, data.validation), "calibrating", run)
         try:
@@ -429,9 +449,40 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
                 for batch in held_out.read(0):
                     logits.append(self.model_(batch.to(device)).logits.double().cpu().numpy())
                     labels.append(batch.labels.long().cpu().numpy())  # type: ignore[union-attr]
+                    rows.append(rows_of(batch))
         except KeyboardInterrupt:
-            return 1.0
-        return fit_temperature(np.concatenate(logits), np.concatenate(labels))
+            return None
+        return HeldOut(np.concatenate(logits), np.concatenate(labels), tuple(rows))
+
+    def _widen(
+        self,
+        config: WideConfig,
+        data: Prepared,
+        held_out: HeldOut | None,
+        loss: ClassificationLoss,
+        run: Run,
+    ) -> HeldOut | None:
+        """Put n-grams beside the network, unless that is ended by hand; say how both answer."""
+        weights = loss.class_weights
+        try:
+            found = widen(
+                self.model_,
+                data,
+                held_out,
+                config,
+                class_weights=None if weights is None else weights.cpu().numpy(),
+                seed=self.training.seed,
+                report=partial(run.reach, "weighing n-grams"),
+            )
+        except KeyboardInterrupt:
+            return held_out
+        if found is None:
+            return held_out
+        self.model_, held_out = found
+        places = learning_places(data, self.training.seed)
+        both = np.union1d(places, data.training)
+        self.seen_ = np.unique(data.corpus.arrays.fingerprints[both])
+        return held_out
 
     def _choose_method(self, data: Prepared, run: Run) -> None:
         """Measure which explanations suit the model best, unless that is ended by hand."""
@@ -455,6 +506,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             "training_documents": len(data.training),
             "validation_documents": len(data.validation),
             "words_in_vocabulary": len(data.vocab),
+            **({"ngrams": len(self.model_.table)} if isinstance(self.model_, Wide) else {}),
             **self.label_form_.facts(),
         }
 

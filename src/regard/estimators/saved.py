@@ -19,7 +19,9 @@ from ..config import Plain, to_dict
 from ..data.labels import LabelIndex
 from ..errors import ModelError, suggestion
 from ..models import MODELS, PAIR_MODELS
-from ..models.base import ModelConfig, PairConfig
+from ..models.base import Model, ModelConfig, PairConfig
+from ..models.ngrams import NGramTable
+from ..models.wide import Wide, WideConfig
 from ..records.history import History
 from ..tasks.baselines import TfidfBaseline
 from ..tasks.generate import ForcingConfig, GenerationConfig
@@ -36,6 +38,7 @@ __all__ = [
     "TRANSLATOR_CARD",
     "Saved",
     "SavedTranslator",
+    "SavedWide",
     "Settings",
     "TranslatorSettings",
 ]
@@ -43,6 +46,8 @@ __all__ = [
 N = TypeVar("N")
 
 _SEEN = "seen.safetensors"
+_WIDE = "wide.safetensors"
+_AGAIN = "copy or train it again"
 _COOLEST, _HOTTEST = 1e-3, 1e3  # far beyond what a temperature is ever fitted to
 
 
@@ -76,10 +81,76 @@ class Settings:
     training: TrainingConfig
     text: TextConfig
     validation: float = 0.1  # share of the training data
+    wide: WideConfig | None = None  # None: the network stands alone
 
     def to_dict(self) -> dict[str, dict[str, Plain]]:
         """Return every part's settings as plain values, by the name of the part."""
         return _by_part(self)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SavedWide:
+    """The n-grams that stand beside a network."""
+
+    table: NGramTable
+    weights: NDArray[np.float32]  # (features, classes)
+    intercepts: NDArray[np.float32]  # (classes,)
+    scale: float  # of the network
+
+    @classmethod
+    def of(cls, model: Wide) -> SavedWide:
+        """What a model keeps of its n-grams."""
+        weights, intercepts = (
+            part.detach().cpu().numpy() for part in (model.weights, model.intercepts)
+        )
+        return cls(model.table, weights, intercepts, model.scale)
+
+    def beside(self, network: Model) -> Wide:
+        """Put the n-grams beside a network."""
+        return Wide(
+            network,
+            self.table,
+            weights=self.weights,
+            intercepts=self.intercepts,
+            scale=self.scale,
+        )
+
+    def write(self, path: Path) -> None:
+        """Write the part of a folder that holds them."""
+        arrays = {
+            "keys": self.table.keys,
+            "rarity": self.table.rarity,
+            "weights": self.weights,
+            "intercepts": self.intercepts,
+            "scale": np.array([self.scale]),
+        }
+        save_arrays({name: np.ascontiguousarray(array) for name, array in arrays.items()}, path)
+
+    @classmethod
+    def read(cls, opened: SavedFolder, *, longest: int, class_count: int) -> SavedWide | None:
+        """Read what ``write`` wrote, nothing where there is none; what does not fit is an error."""
+        path = opened.path / _WIDE
+        if not path.exists():
+            return None
+        arrays = load_arrays(path)
+        count = len(arrays.get("keys", ()))
+        shapes = {
+            "keys": ((count,), np.int64),
+            "rarity": ((count,), np.float32),
+            "weights": ((count, class_count), np.float32),
+            "intercepts": ((class_count,), np.float32),
+            "scale": ((1,), np.float64),
+        }
+        for name, (shape, kind) in shapes.items():
+            array = arrays.get(name)
+            if array is None or array.shape != shape or array.dtype != kind:
+                raise ModelError(f"{path} holds no {name} of {shape} numbers; {_AGAIN}")
+            if not np.isfinite(array).all():
+                raise ModelError(f"{path}: {name} holds what is no number; {_AGAIN}")
+        if not (np.diff(arrays["keys"]) > 0).all() or not (arrays["rarity"] > 0).all():
+            raise ModelError(f"{path} holds n-grams out of order, or of no worth; {_AGAIN}")
+        table = NGramTable(arrays["keys"], arrays["rarity"], longest)
+        return cls(table, arrays["weights"], arrays["intercepts"], float(arrays["scale"][0]))
 
 
 @dataclass(frozen=True)
@@ -94,6 +165,7 @@ class Saved:
     history: History | None = None
     facts: Mapping[str, Plain] = field(default_factory=dict)
     baseline: TfidfBaseline | None = None
+    wide: SavedWide | None = None
     seen: NDArray[np.uint64] | None = None  # fingerprints of the training texts
     label_form: LabelForm = field(default_factory=LabelForm)  # kept among the facts
 
@@ -108,6 +180,8 @@ class Saved:
         if self.baseline is not None:
             baseline = self.baseline
             parts["baseline.safetensors"] = lambda path: baseline.save(path.parent)
+        if self.wide is not None:
+            parts[_WIDE] = self.wide.write
         if self.seen is not None:
             parts[_SEEN] = partial(save_arrays, {"fingerprints": self.seen})
         _write(folder, "classify", self, about=answers, parts=parts, card=CLASSIFIER_CARD)
@@ -126,6 +200,7 @@ class Saved:
         text = opened.settings("text", TextConfig)
         labels = _labels(opened)
         facts = opened.section("facts")
+        wide = opened.settings("wide", WideConfig) if "wide" in opened.about else None
         vocab = Vocab.load(opened.part("vocab.txt"), lowercase=text.lowercase, cjk=text.cjk)
         return cls(
             settings=Settings(
@@ -133,6 +208,7 @@ class Saved:
                 text=text,
                 training=opened.settings("training", TrainingConfig),
                 validation=_validation(opened),
+                wide=wide,
             ),
             labels=labels,
             label_form=LabelForm.from_facts(facts, labels),
@@ -144,6 +220,7 @@ class Saved:
             history=opened.history(),
             facts=facts,
             baseline=TfidfBaseline.load(opened.path, class_count=len(labels)),
+            wide=_wide(opened, wide, len(labels)),
             seen=_seen(opened),
         )
 
@@ -235,8 +312,10 @@ class SavedTranslator:
 
 
 def _by_part(settings: Settings | TranslatorSettings) -> dict[str, dict[str, Plain]]:
-    parts = [part.name for part in fields(settings) if part.name != "validation"]
-    return {part: to_dict(getattr(settings, part)) for part in parts}
+    """The settings of each part that there is."""
+    parts = {part.name: getattr(settings, part.name) for part in fields(settings)}
+    del parts["validation"]
+    return {name: to_dict(part) for name, part in parts.items() if part is not None}
 
 
 def _write(
@@ -270,6 +349,16 @@ def _network(opened: SavedFolder, known: Mapping[str, type[N]]) -> type[N]:
             f"{opened.path} holds a network called {name!r}; {suggestion(name, known)}"
         )
     return known[name]
+
+
+def _wide(opened: SavedFolder, config: WideConfig | None, class_count: int) -> SavedWide | None:
+    """The n-grams beside the network; none where they were not asked for, or not learnt."""
+    if config is None:
+        return None
+    found = SavedWide.read(opened, longest=config.longest, class_count=class_count)
+    if found is None and "ngrams" in opened.section("facts"):
+        raise ModelError(f"{opened.path} has no {_WIDE}; {_AGAIN}")
+    return found
 
 
 def _labels(opened: SavedFolder) -> LabelIndex:

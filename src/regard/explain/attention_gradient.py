@@ -12,10 +12,11 @@ from torch import Tensor
 
 from ..errors import ConfigError
 from ..models.base import Attention
+from ..nn.rows import row_sum
 from ..records.explanation import Explanation
 from ..records.weights import Weights
 from .answers import Answers, explanations
-from .gradients import UNIT, differentiating, log_odds, of_each_class
+from .gradients import UNIT, differentiating, log_odds, of_each_class, shares_along
 from .scores import levels_of_batch
 
 __all__ = ["explain"]
@@ -45,6 +46,9 @@ def _scores(answers: Answers, layer: Attention, numbers: Tensor) -> Tensor:
         weights = layer.weights.values.detach().requires_grad_()
         output = answers.model(answers.batch, impose={layer.name: weights})
         total = log_odds(output.logits, numbers, answers).sum()
-        (slopes,) = torch.autograd.grad(total, weights)
+        slopes, along = torch.autograd.grad(total, (weights, output.logits))
     products = weights.detach() * slopes
-    return products if products.ndim == 1 else products.sum(1)  # over hops or directions
+    beside = shares_along(answers, answers.batch, along)
+    if layer.over == "sentence":
+        beside = row_sum(answers.batch.ids.with_values(beside))
+    return (products if products.ndim == 1 else products.sum(1)) + beside  # hops, directions

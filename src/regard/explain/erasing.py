@@ -137,12 +137,17 @@ def answer(asked: Sequence[Versions], *, reread: bool = False) -> list[Tensor]:
 
 def _read(model: Model, parts: Sequence[Versions]) -> Tensor:
     """Let a model read versions from all their words."""
+    return model(_whole(parts)).logits.double().cpu()
+
+
+def _whole(parts: Sequence[Versions]) -> Batch:
+    """All words of all versions."""
     device = parts[0].eraser.device
     whole = [part.words() for part in parts]
     ids, lengths, sentences = (
         torch.from_numpy(np.concatenate(column)).to(device) for column in zip(*whole, strict=True)
     )
-    return model(Batch(Ragged(ids, lengths), sentences)).logits.double().cpu()
+    return Batch(Ragged(ids, lengths), sentences)
 
 
 def _put_together(keeper: Hierarchical, parts: Sequence[Versions]) -> Tensor:
@@ -167,7 +172,10 @@ def _put_together(keeper: Hierarchical, parts: Sequence[Versions]) -> Tensor:
         fresh = Batch(Ragged(ids, lengths), torch.tensor([len(lengths)], device=device))
         tables.append(keeper.sentence_vectors(fresh).values)
     picked = Ragged(*(torch.from_numpy(np.concatenate(some)).to(device) for some in (rows, counts)))
-    return keeper.from_kept(torch.cat(tables), picked).logits.double().cpu()
+    logits, model = keeper.from_kept(torch.cat(tables), picked).logits, parts[0].eraser.model
+    if model.network is not model:  # what stands beside the network asks for the words
+        logits = model.completed(logits, _whole(parts))
+    return logits.double().cpu()
 
 
 def documents(batch: Batch) -> list[Ragged]:
@@ -321,8 +329,9 @@ class Eraser:
 
 
 def _keeper(model: Model) -> Hierarchical | None:
-    """The model, if the vectors of its sentences can be kept."""
-    return model if isinstance(model, Hierarchical) and model.isolated else None
+    """The network of a model, if the vectors of its sentences can be kept."""
+    network = model.network
+    return network if isinstance(network, Hierarchical) and network.isolated else None
 
 
 def _by_sentence(kept: Mask, starts: Places) -> Places:

@@ -8,11 +8,19 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor
 
+from ..data.batch import Batch
 from ..records.explanation import Decision
 from ..records.weights import Weights
 from .answers import Answers
 
-__all__ = ["UNIT", "differentiating", "log_odds", "log_odds_of", "of_each_class"]
+__all__ = [
+    "UNIT",
+    "differentiating",
+    "log_odds",
+    "log_odds_of",
+    "of_each_class",
+    "shares_along",
+]
 
 UNIT = "log-odds"
 
@@ -38,6 +46,18 @@ def log_odds_of(logits: Tensor, numbers: Sequence[int], answers: Answers) -> Ten
         for number in numbers
     ]
     return torch.stack(columns, 1)
+
+
+def shares_along(answers: Answers, batch: Batch, slopes: Tensor) -> Tensor:
+    """Return what each word adds beside the network, along the slopes of its logits, (tokens,).
+
+    ``slopes``, (documents, classes), are those of what is explained. Between two classes, and for
+    each of several labels, the answer is a line along its logits, and so this is exact.
+    """
+    shares = answers.model.word_shares(batch)
+    if shares is None:
+        return slopes.new_zeros(batch.token_count)
+    return (shares * slopes.double()[batch.by_document.row_ids]).sum(1).to(slopes.dtype)
 
 
 @contextmanager

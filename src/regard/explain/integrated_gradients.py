@@ -16,7 +16,7 @@ from ..ragged import Ragged
 from ..records.explanation import Explanation
 from ..records.weights import Weights
 from .answers import Answers, explanations
-from .gradients import UNIT, differentiating, log_odds, of_each_class
+from .gradients import UNIT, differentiating, log_odds, of_each_class, shares_along
 from .scores import levels_of_batch
 
 __all__ = ["TOLERANCE", "explain", "integrated"]
@@ -60,17 +60,31 @@ def _moved(answers: Answers, numbers: Tensor) -> Tensor:
     with torch.no_grad():
         vectors = answers.model.embed(answers.batch)
         nothing = vectors.with_values(torch.zeros_like(vectors.values))
-        start, end = (
-            log_odds(answers.model.from_vectors(words, answers.batch).logits, numbers, answers)
-            for words in (nothing, vectors)
-        )
-    return end - start
+        end = answers.model.from_vectors(vectors, answers.batch).logits
+        start = answers.model.from_vectors(nothing, answers.batch).logits
+        beside = _beside(answers, answers.batch)
+        if beside is not None:
+            start = start - beside
+        return log_odds(end, numbers, answers) - log_odds(start, numbers, answers)
+
+
+def _beside(answers: Answers, batch: Batch) -> Tensor | None:
+    """What all words of each document add beside the network, (documents, classes)."""
+    shares = answers.model.word_shares(batch)
+    if shares is None:
+        return None
+    return row_sum(batch.by_document.with_values(shares)).to(answers.output.logits.dtype)
 
 
 def integrated(answers: Answers, batch: Batch, numbers: Tensor, steps: int) -> Tensor:
-    """Average the slope at ``steps`` points of the way, by Gauss and Legendre, (tokens,)."""
+    """Average the slope at ``steps`` points of the way, by Gauss and Legendre, (tokens,).
+
+    What the words add beside the network grows on the way as their vectors do.
+    """
     with torch.no_grad():
         vectors = answers.model.embed(batch).values
+    beside = _beside(answers, batch)
+    along_logits = answers.output.logits.new_zeros(len(batch), answers.output.logits.shape[1])
     points, shares = np.polynomial.legendre.leggauss(steps)
     at_once = max(1, BATCH_TOKENS // max(len(vectors), 1))
     total = torch.zeros_like(vectors)
@@ -81,12 +95,16 @@ def integrated(answers: Answers, batch: Batch, numbers: Tensor, steps: int) -> T
         copies = _copies(batch, count)
         with differentiating():
             along = (places[:, None, None] * vectors).flatten(0, 1).requires_grad_()
-            output = answers.model.from_vectors(copies.ids.with_values(along), copies)
-            answer = log_odds(output.logits, numbers.repeat(count), answers)
-            (slopes,) = torch.autograd.grad(answer.sum(), along)
+            logits = answers.model.from_vectors(copies.ids.with_values(along), copies).logits
+            if beside is not None:
+                left = (1 - places).repeat_interleave(len(batch))[:, None]
+                logits = logits - left * beside.repeat(count, 1)
+            answer = log_odds(logits, numbers.repeat(count), answers)
+            slopes, of_logits = torch.autograd.grad(answer.sum(), (along, logits))
         weights = vectors.new_tensor(shares[some] / 2)
         total += torch.tensordot(weights, slopes.view(count, *vectors.shape), 1)
-    return (total * vectors).sum(1)
+        along_logits += torch.tensordot(weights, of_logits.view(count, *along_logits.shape), 1)
+    return (total * vectors).sum(1) + shares_along(answers, batch, along_logits)
 
 
 def _copies(batch: Batch, count: int) -> Batch:

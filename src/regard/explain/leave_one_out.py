@@ -84,6 +84,7 @@ def without_each_word(eraser: Eraser, value: Value) -> LeftOut:
         read = np.sort(order[np.cumsum(alone[order]) <= left // 2])
         left -= int(alone[read].sum())
         guessed = _along_sentences(eraser, value, read)
+    guessed += _along_shares(eraser, value)
     chosen = _furthest(guessed - value(eraser.whole()), work, left)
     guessed[chosen] = value(eraser.without_each_word(chosen))
     return LeftOut(guessed, chosen)
@@ -96,13 +97,14 @@ def without_each_sentence(eraser: Eraser, value: Value) -> LeftOut:
     if work.sum() <= left:
         return LeftOut(value(eraser.without_each_sentence()), np.arange(count))
     whole = value(eraser.whole())
+    by_word = _along_shares(eraser, value)
     if eraser.keeper is None:
-        by_word = _along_words(eraser, value)
-        homes = torch.from_numpy(eraser.homes)
-        moved = by_word.new_zeros(count, by_word.shape[1]).index_add_(0, homes, by_word)
-    else:
+        by_word += _along_words(eraser, value)
+    homes = torch.from_numpy(eraser.homes)
+    moved = by_word.new_zeros(count, by_word.shape[1]).index_add_(0, homes, by_word)
+    if eraser.keeper is not None:
         # As if an average sentence of the text stood in its place.
-        moved = _along(_slopes_of_sentences(eraser, value), eraser.kept.mean(0) - eraser.kept)
+        moved += _along(_slopes_of_sentences(eraser, value), eraser.kept.mean(0) - eraser.kept)
     guessed = whole + moved
     chosen = _furthest(moved, work, left)
     guessed[chosen] = value(eraser.without_each_sentence(chosen))
@@ -156,19 +158,35 @@ def _slopes_of_sentences(eraser: Eraser, value: Value) -> list[Tensor]:
         vectors = eraser.kept.detach().requires_grad_()
         counts = torch.tensor([len(vectors)], device=vectors.device)
         logits = eraser.keeper.from_sentences(Ragged(vectors, counts)).logits
-        return _slopes(value(logits), vectors)
+        return _slopes(value(eraser.model.completed(logits, _batch(eraser))), vectors)
+
+
+def _along_shares(eraser: Eraser, value: Value) -> Tensor:
+    """How far each value moves, at its slope, without what each word adds beside the network."""
+    with differentiating():
+        logits = eraser.whole().requires_grad_()
+        slopes = _slopes(value(logits), logits)
+    shares = eraser.model.word_shares(_batch(eraser))
+    if shares is None:
+        return torch.zeros(eraser.word_count, len(slopes), dtype=torch.float64)
+    return _along(slopes, -shares.cpu())
 
 
 def _along_words(eraser: Eraser, value: Value) -> Tensor:
     """How far each value moves, at its slope, when a word becomes the unknown one."""
-    model, ids = eraser.model, eraser.ids
-    batch = Batch(ids, torch.tensor([len(ids)], device=ids.values.device))
+    model, batch = eraser.model, _batch(eraser)
     with differentiating():
         vectors = model.embed(batch).values.detach().requires_grad_()
-        logits = model.from_vectors(ids.with_values(vectors), batch).logits
+        logits = model.from_vectors(batch.ids.with_values(vectors), batch).logits
         slopes = _slopes(value(logits), vectors)
     unknown = model.embedding.weight[UNKNOWN].detach()
     return _along(slopes, unknown - vectors.detach())
+
+
+def _batch(eraser: Eraser) -> Batch:
+    """The document itself."""
+    ids = eraser.ids
+    return Batch(ids, torch.tensor([len(ids)], device=ids.values.device))
 
 
 def _slopes(values: Tensor, vectors: Tensor) -> list[Tensor]:

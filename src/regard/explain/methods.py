@@ -92,7 +92,7 @@ Quick, there for every network, and next to the best wherever all were measured.
 
 def methods_for(model: Model) -> tuple[str, ...]:
     """The usual methods, without those that this model makes slow."""
-    kept = isinstance(model, Hierarchical) and model.isolated
+    kept = isinstance(model.network, Hierarchical) and model.network.isolated
     return tuple(
         name for name, method in METHODS.items() if method.usual and (kept or not method.keeps)
     )

@@ -70,6 +70,11 @@ class Model(nn.Module):
         super().__init__()
         self.register_load_state_dict_pre_hook(_rename_weights)
 
+    @property
+    def network(self) -> Model:
+        """The network of it: the model itself, unless something stands beside its network."""
+        return self
+
     def forward(self, batch: Batch, impose: Impose | None = None) -> Output:
         """Classify every document of the batch."""
         return self.from_vectors(self.embed(batch), batch, impose)
@@ -81,6 +86,14 @@ class Model(nn.Module):
     def from_vectors(self, words: Ragged, batch: Batch, impose: Impose | None = None) -> Output:
         """Classify from given word vectors, one row a sentence: the entrance for gradients."""
         raise NotImplementedError
+
+    def completed(self, logits: Tensor, batch: Batch) -> Tensor:
+        """Make the model's logits of those that its network gave the documents of a batch."""
+        return logits
+
+    def word_shares(self, batch: Batch) -> Tensor | None:
+        """Return what each token adds to the logits beside the network, (tokens, classes)."""
+        return None
 
     def set_vectors(self, vectors: Tensor, known: Tensor) -> None:
         """Start the word vectors from pretrained ones where ``known``, (words,), is true."""

@@ -1,0 +1,119 @@
+"""Weighted n-grams of many documents in C, as ``models.ngrams`` defines them."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..native import Job, library, required_library
+
+__all__ = ["KeptTable", "available"]
+
+_INTERFACE = 1  # must equal NGRAMS_INTERFACE in ngrams.h
+_BITS = 21  # must equal ID_BITS there
+_FEWEST_BITS = 4
+
+_number, _pointer = ctypes.c_int64, ctypes.c_void_p
+
+
+class _Table(Job):
+    _fields_ = (
+        ("count", _number),
+        ("longest", _number),
+        ("shift", _number),
+        ("single_count", _number),
+        ("is_closed", _number),
+        ("keys", _pointer),
+        ("rarity", _pointer),
+        ("slots", _pointer),
+        ("singles", _pointer),
+    )
+
+
+class _Job(Job):
+    _fields_ = (
+        ("table", _pointer),
+        ("document_count", _number),
+        ("class_count", _number),
+        ("ids", _pointer),
+        ("sentence_lengths", _pointer),
+        ("token_starts", _pointer),
+        ("sentence_starts", _pointer),
+        ("weights", _pointer),
+        ("hits", _pointer),
+        ("sums", _pointer),
+        ("next_task", _number),
+    )
+
+
+def available() -> bool:
+    """Say whether n-grams can be weighed in C here."""
+    native = library()
+    return native is not None and _functions(native.path) is not None
+
+
+class KeptTable:
+    """N-grams in slots, where each is found at once."""
+
+    def __init__(self, keys: NDArray[np.int64], rarity: NDArray[np.float32], longest: int) -> None:
+        functions = _functions(required_library().path)
+        assert functions is not None, "ask available() first"
+        single_count = int(np.searchsorted(keys, 1 << _BITS))
+        longer = len(keys) - single_count
+        bits = max(_FEWEST_BITS, (2 * longer).bit_length())
+        self._job = _Table()
+        self._job.fill(count=len(keys), longest=longest, shift=64 - bits)
+        self._job.fill(keys=np.ascontiguousarray(keys), rarity=np.ascontiguousarray(rarity))
+        words = int(keys[single_count - 1]) + 1 if single_count else 0
+        self._job.fill(single_count=words, singles=np.full(words, -1, np.int32))
+        self._job.fill(slots=np.zeros((1 << bits, 2), np.uint64))
+        functions.regard_enter_ngrams(ctypes.byref(self._job))
+        self._made_of = (keys, rarity, longest)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # A copy has memory of its own, where the addresses in the job do not point.
+        return KeptTable, self._made_of
+
+    def weigh(
+        self,
+        ids: NDArray[np.int64],
+        sentence_lengths: NDArray[np.int64],
+        sentences: NDArray[np.int64],
+        weights: NDArray[np.float32],
+        *,
+        threads: int,
+    ) -> NDArray[np.float64]:
+        """Add up the weights of each document's features, (documents, classes)."""
+        sentence_starts, token_ends = _starts(sentences), _starts(sentence_lengths)
+        sums = np.zeros((len(sentences), weights.shape[1]))
+        job = _Job()
+        job.table = ctypes.addressof(self._job)
+        job.fill(document_count=len(sentences), class_count=weights.shape[1], next_task=0)
+        job.fill(ids=np.ascontiguousarray(ids), weights=np.ascontiguousarray(weights))
+        job.fill(sentence_lengths=np.ascontiguousarray(sentence_lengths))
+        job.fill(sentence_starts=sentence_starts, token_starts=token_ends[sentence_starts])
+        job.fill(hits=np.empty(len(ids) * self._job.longest, np.int32), sums=sums)
+        required_library().run("weigh_ngrams", job, instructions=0, threads=threads)
+        return sums
+
+
+def _starts(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where each row begins, and where the last ends."""
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
+
+
+@functools.cache
+def _functions(path: Path) -> ctypes.CDLL | None:
+    """The functions, or nothing where the library is older than they are."""
+    functions = ctypes.CDLL(os.fspath(path))
+    try:
+        found = functions.regard_ngrams_interface()
+        functions.regard_enter_ngrams.argtypes = (_pointer,)
+    except AttributeError:
+        return None
+    return functions if found == _INTERFACE else None

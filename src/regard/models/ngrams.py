@@ -1,0 +1,303 @@
+"""Word n-grams with weights: the linear part of a model, whose share of an answer is exact.
+
+A document's features are the runs of up to three words that it holds, never across the end of a
+sentence. A feature that occurs n times has the value (1 + ln n) * rarity, and the values of a
+document are divided by their length as a vector. A logit is the weighted sum of the values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..data.batches import row_sums
+from ..kernels.ngrams import KeptTable, available
+from ..text.vocab import UNKNOWN
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+__all__ = [
+    "LONGEST",
+    "Counted",
+    "NGramTable",
+    "Occurrences",
+    "Rows",
+    "Values",
+    "count_ngrams",
+    "find_ngrams",
+    "run_of_key",
+]
+
+LONGEST = 3
+"""Words of an n-gram at most, so that their ids fit into one key."""
+_BITS = 21  # of each id in a key; a word with a higher id, the two-millionth, is in no n-gram
+
+Floats = NDArray[np.float64]
+Ids = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """Documents as ids, laid end to end."""
+
+    ids: Ids  # (tokens,)
+    sentence_lengths: Ids  # (sentences,)
+    sentences: Ids  # (documents,)
+
+    @property
+    def homes(self) -> Ids:
+        """The document of each token, (tokens,)."""
+        lengths = row_sums(self.sentence_lengths, self.sentences)
+        return np.repeat(np.arange(len(self.sentences)), lengths)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Occurrences:
+    """N-grams of one length as they occur: which, and at which token each begins."""
+
+    keys: Ids  # (occurrences,)
+    starts: Ids  # (occurrences,), rising
+    size: int  # words of each
+
+
+def find_ngrams(rows: Rows, longest: int = LONGEST) -> list[Occurrences]:
+    """Find all n-grams of known words, a list for each length from 1.
+
+    The key of an n-gram holds the ids of its words, so no two have the same.
+    """
+    ids, lengths = rows.ids, rows.sentence_lengths
+    left = np.repeat(np.cumsum(lengths), lengths) - np.arange(len(ids))  # in the sentence
+    known = (ids > UNKNOWN) & (ids < 1 << _BITS)
+    keys, holds = ids, known
+    found = [Occurrences(keys[holds], np.flatnonzero(holds), 1)]
+    for size in range(2, longest + 1):
+        keys = (keys[:-1] << _BITS) | ids[size - 1 :]
+        holds = holds[:-1] & known[size - 1 :] & (left[: len(keys)] >= size)
+        found.append(Occurrences(keys[holds], np.flatnonzero(holds), size))
+    return found
+
+
+def run_of_key(key: int) -> tuple[int, ...]:
+    """Return the ids of the words that an n-gram's key stands for."""
+    parts = [(key >> shift) & ((1 << _BITS) - 1) for shift in (2 * _BITS, _BITS, 0)]
+    return tuple(part for part in parts if part)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Values:
+    """The features of documents and their values, laid end to end."""
+
+    features: Ids  # (values,), rising within a document
+    values: NDArray[np.float32]  # (values,)
+    counts: Ids  # (documents,), how many features each has
+
+    def weighed_by(self, weights: NDArray[np.floating]) -> Floats:
+        """Add up the weights of each document's features, (documents, classes)."""
+        homes = np.repeat(np.arange(len(self.counts)), self.counts)
+        sums = [
+            np.bincount(homes, self.values * column[self.features], minlength=len(self.counts))
+            for column in weights.T
+        ]
+        return np.stack(sums, axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class NGramTable:
+    """The n-grams that are features, and how rare each is."""
+
+    keys: Ids  # (features,), rising
+    rarity: NDArray[np.float32]  # (features,), what a single occurrence is worth
+    longest: int = LONGEST
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def values(self, rows: Rows) -> Values:
+        """Find the features of documents and their values."""
+        hits = self._hits(rows)
+        distinct, counts = np.unique(hits.pairs, return_counts=True)
+        return self._weighed(distinct, counts, len(rows.sentences))
+
+    def weigh(self, rows: Rows, weights: NDArray[np.float32], *, threads: int = 1) -> Floats:
+        """Add up the weights of each document's features, (documents, classes).
+
+        The same as ``values(rows).weighed_by(weights)``, in C where there is a compiled kernel.
+        """
+        if not available() or not len(self):
+            return self.values(rows).weighed_by(weights)
+        found = rows.ids, rows.sentence_lengths, rows.sentences
+        return self._kept.weigh(*found, weights, threads=threads)
+
+    @cached_property
+    def _kept(self) -> KeptTable:
+        return KeptTable(self.keys, self.rarity, self.longest)
+
+    def word_shares(self, rows: Rows, weights: NDArray[np.floating]) -> Floats:
+        """Return what each token adds to the logits of its document, (tokens, classes).
+
+        ``weights``, (features, classes), are those of the features. The share of an n-gram is split
+        evenly over its words, and that of one that occurs several times over its occurrences. So
+        all tokens of a document together add what its features do.
+        """
+        hits = self._hits(rows)
+        distinct, places, counts = np.unique(hits.pairs, return_inverse=True, return_counts=True)
+        values = self._weighed(distinct, counts, len(rows.sentences)).values
+        worth = (values / counts)[places] / hits.sizes
+        shares = np.zeros((len(rows.ids), weights.shape[1]))
+        for offset in range(self.longest):
+            inside = hits.sizes > offset
+            words, features = hits.starts[inside] + offset, hits.features[inside]
+            for number, column in enumerate(weights.T):
+                added = worth[inside] * column[features]
+                shares[:, number] += np.bincount(words, added, minlength=len(shares))
+        return shares
+
+    def _hits(self, rows: Rows) -> _Hits:
+        """Find where features occur."""
+        found = find_ngrams(rows, self.longest)
+        keys = np.concatenate([part.keys for part in found])
+        starts = np.concatenate([part.starts for part in found])
+        sizes = np.concatenate([np.full(len(part.keys), part.size) for part in found])
+        places = np.searchsorted(self.keys, keys)
+        there = np.flatnonzero(places < len(self.keys))
+        there = there[self.keys[places[there]] == keys[there]]
+        features, starts = places[there], starts[there]
+        pairs = rows.homes[starts] * len(self) + features
+        return _Hits(features, starts, sizes[there], pairs)
+
+    def _weighed(self, pairs: Ids, counts: Ids, document_count: int) -> Values:
+        """The values of features, each known with its document, that occur so often."""
+        homes, features = pairs // max(len(self), 1), pairs % max(len(self), 1)
+        return Values(
+            features,
+            _valued(counts, self.rarity[features], homes, document_count),
+            np.bincount(homes, minlength=document_count),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Hits:
+    """Features where they occur."""
+
+    features: Ids  # (hits,)
+    starts: Ids  # (hits,), the first token of each
+    sizes: Ids  # (hits,), words of each
+    pairs: Ids  # (hits,), one number for the document and the feature
+
+
+def _valued(
+    counts: NDArray[np.number],
+    rarity: NDArray[np.float32],
+    homes: NDArray[np.integer],
+    document_count: int,
+) -> NDArray[np.float32]:
+    """The values of features that occur so often in the documents at ``homes``."""
+    values = (1 + np.log(counts)) * rarity.astype(np.float64)
+    squares = np.bincount(homes, values**2, minlength=document_count)
+    return (values / np.sqrt(squares)[homes]).astype(np.float32)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counted:
+    """The n-grams of some documents that are worth weighing, and the values they have in each."""
+
+    keys: Ids  # (features,), rising
+    values: csr_matrix  # (documents, features), float32
+    rarity: NDArray[np.float32]  # (features,)
+
+
+def count_ngrams(
+    rows: Rows, *, longest: int = LONGEST, fewest: int = 2, most: int = 1 << 24
+) -> Counted:
+    """Count the n-grams that at least ``fewest`` documents have; more, if they are above ``most``.
+
+    An n-gram is never in more documents than the shorter ones inside it, so a longer one is looked
+    for only where those were kept.
+    """
+    from scipy.sparse import csc_matrix
+
+    homes = rows.homes
+    parts: list[_Counts] = []
+    kept = np.ones(len(rows.ids), bool)  # whether the n-gram that begins here was kept
+    for found in find_ngrams(rows, longest):
+        inside = kept[found.starts] & kept[np.minimum(found.starts + 1, len(kept) - 1)]
+        if found.size == 1:
+            inside = kept[found.starts]
+        starts = found.starts[inside]
+        part = _count(found.keys[inside], homes[starts])
+        parts.append(part)
+        kept = np.zeros(len(rows.ids), bool)
+        kept[starts[part.document_counts[part.places] >= fewest]] = True
+    least = _least(np.concatenate([part.document_counts for part in parts]), fewest, most)
+    parts = [part.having(least) for part in parts]
+    document_counts = np.concatenate([part.document_counts for part in parts])
+    rarity = (np.log((1 + len(rows.sentences)) / (1 + document_counts)) + 1).astype(np.float32)
+    counts = np.concatenate([part.counts for part in parts])
+    documents = np.concatenate([part.documents for part in parts])
+    rare = np.repeat(rarity, document_counts)
+    values = csc_matrix(
+        (
+            _valued(counts, rare, documents, len(rows.sentences)),
+            documents,
+            np.concatenate([[0], np.cumsum(document_counts)]),
+        ),
+        (len(rows.sentences), len(document_counts)),
+    )
+    keys = np.concatenate([part.keys for part in parts])
+    return Counted(keys, values.tocsr(), rarity)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Counts:
+    """Different n-grams of one length, and the documents of each, one n-gram after the other."""
+
+    keys: Ids  # (features,), rising
+    document_counts: Ids  # (features,)
+    documents: Ids  # (pairs,)
+    counts: Ids  # (pairs,)
+    places: Ids  # (occurrences,), which n-gram each is
+
+    def having(self, least: int) -> _Counts:
+        """Those that so many documents have."""
+        enough = self.document_counts >= least
+        pairs = np.repeat(enough, self.document_counts)
+        return _Counts(
+            self.keys[enough],
+            self.document_counts[enough],
+            self.documents[pairs],
+            self.counts[pairs],
+            self.places[:0],
+        )
+
+
+def _count(keys: Ids, homes: Ids) -> _Counts:
+    """Count how often each document has each n-gram; the documents of occurrences are rising."""
+    order = np.argsort(keys, kind="stable")
+    keys, homes = keys[order], homes[order]
+    is_new = np.ones(len(keys), bool)
+    is_new[1:] = keys[1:] != keys[:-1]
+    is_pair = is_new.copy()
+    is_pair[1:] |= homes[1:] != homes[:-1]
+    firsts = np.flatnonzero(is_pair)
+    numbers = np.cumsum(is_new) - 1
+    places = np.empty_like(numbers)
+    places[order] = numbers
+    return _Counts(
+        keys[is_new],
+        np.bincount(numbers[firsts], minlength=int(is_new.sum())),
+        homes[firsts],
+        np.diff(firsts, append=len(keys)),
+        places,
+    )
+
+
+def _least(document_counts: Ids, fewest: int, most: int) -> int:
+    """The number of documents that an n-gram must be in so that at most ``most`` are left."""
+    left = np.cumsum(np.bincount(document_counts, minlength=fewest + 1)[::-1])[::-1]
+    enough = np.flatnonzero(left[fewest:] <= most)
+    return fewest + (int(enough[0]) if len(enough) else len(left) - fewest)

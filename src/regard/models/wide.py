@@ -1,0 +1,119 @@
+"""A network with n-grams beside it: one model, whose logits are the sum of two shares.
+
+The network reads in order and at length; the n-grams know what few words say for themselves, and
+are learnt by a convex solver from the few documents that there may be. What the n-grams add to an
+answer is a sum over the words of the text, so it can be shown without an estimate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from ..config import checked_settings, require
+from ..data.batch import Batch
+from ..ragged import Ragged
+from .base import Impose, Model, Output
+from .ngrams import LONGEST, NGramTable, Rows
+
+__all__ = ["Wide", "WideConfig", "rows_of"]
+
+
+@dataclass(frozen=True)
+@checked_settings
+class WideConfig:
+    """Which n-grams are weighed beside the network."""
+
+    longest: int = LONGEST
+    """Words of an n-gram at most."""
+    fewest_documents: int = 2
+    """An n-gram that fewer training documents have is left out."""
+    most_weights: int = 4_000_000
+    """N-grams times classes at most; the n-grams of most documents are kept."""
+
+    def __post_init__(self) -> None:
+        require(
+            1 <= self.longest <= LONGEST,
+            f"longest must be from 1 to {LONGEST}, got {self.longest}",
+        )
+        for name in ("fewest_documents", "most_weights"):
+            value: int = getattr(self, name)
+            require(value >= 1, f"{name} must be at least 1, got {value}")
+
+
+def rows_of(batch: Batch) -> Rows:
+    """The ids of a batch as n-grams are found in them."""
+    parts = (batch.ids.values, batch.shape.sentence_lengths, batch.shape.sentences)
+    return Rows(*(part.cpu().numpy() for part in parts))
+
+
+class Wide(Model):
+    """Classifies by a network and by n-grams: ``scale`` times the one, plus the other."""
+
+    def __init__(
+        self,
+        network: Model,
+        table: NGramTable,
+        *,
+        weights: NDArray[np.float32],
+        intercepts: NDArray[np.float32],
+        scale: float = 1.0,
+    ) -> None:
+        """Put n-grams of these ``weights``, (features, classes), beside a network.
+
+        They are looked up where the texts are read, so they stay in the memory of the host.
+        """
+        super().__init__()
+        self.inner = network
+        self.embedding = network.embedding
+        self.table = table
+        self.weights = nn.Parameter(torch.from_numpy(weights), requires_grad=False)
+        self.intercepts = nn.Parameter(torch.from_numpy(intercepts), requires_grad=False)
+        self.scale = scale
+
+    @property
+    def network(self) -> Model:
+        """The network without the n-grams."""
+        return self.inner
+
+    def forward(self, batch: Batch, impose: Impose | None = None) -> Output:
+        """Classify every document of the batch."""
+        output = self.inner(batch, impose)
+        return replace(output, logits=self.completed(output.logits, batch))
+
+    def embed(self, batch: Batch) -> Ragged:
+        """Return the word vectors, (tokens, size), one row a sentence."""
+        return self.inner.embed(batch)
+
+    def from_vectors(self, words: Ragged, batch: Batch, impose: Impose | None = None) -> Output:
+        """Classify from given word vectors; what the n-grams say does not hang on them."""
+        output = self.inner.from_vectors(words, batch, impose)
+        return replace(output, logits=self.completed(output.logits, batch))
+
+    def completed(self, logits: Tensor, batch: Batch) -> Tensor:
+        """Make the model's logits of those that its network gave the documents of a batch."""
+        return self.scale * logits + self.share(batch)
+
+    def set_vectors(self, vectors: Tensor, known: Tensor) -> None:
+        """Start the word vectors from pretrained ones where ``known``, (words,), is true."""
+        self.inner.set_vectors(vectors, known)
+
+    def share(self, batch: Batch) -> Tensor:
+        """Return what the n-grams add to the logits, (documents, classes)."""
+        weights = self.weights.detach().cpu().numpy()
+        summed = self.table.weigh(rows_of(batch), weights, threads=torch.get_num_threads())
+        summed += self.intercepts.detach().cpu().numpy()
+        return torch.from_numpy(summed).to(self.embedding.weight)
+
+    def word_shares(self, batch: Batch) -> Tensor:
+        """Return what each token adds to the share, (tokens, classes), in double precision.
+
+        All tokens of a document together add ``share`` without the intercepts.
+        """
+        weights = self.weights.detach().double().cpu().numpy()
+        shares = self.table.word_shares(rows_of(batch), weights)
+        return torch.from_numpy(shares).to(self.embedding.weight.device)

@@ -1,0 +1,193 @@
+"""Linear models over sparse vectors by a convex solver: no draws, so the same data give the same.
+
+One class of several is learnt by multinomial logistic regression, several labels a document by
+one regression a label; all columns are solved for together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .predictions import Floats, Integers
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+__all__ = ["Linear", "bayes_ratios", "fit_linear"]
+
+MAX_STEPS = 40
+MEMORY = 6  # pairs of steps that L-BFGS remembers: each takes as much room as the weights
+TOLERANCE = 1e-4  # of the slope, as a share of the steepest where all weights are zero
+PRECISION = 1e-7  # of the sum of losses: products are in single precision
+SMOOTHING = 1.0  # what every feature is counted more in naive Bayes' ratios
+_UNSEEN = 20.0  # how far below all others a class lies that no document has
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Linear:
+    """Weights of features for each class: logits are ``vectors @ weights + intercepts``."""
+
+    weights: Floats  # (features, classes)
+    intercepts: Floats  # (classes,)
+
+    def logits(self, vectors: csr_matrix) -> Floats:
+        """Return the logits of rows of features, (rows, classes)."""
+        found: Floats = vectors @ self.weights + self.intercepts
+        return found
+
+
+def fit_linear(
+    vectors: csr_matrix,
+    labels: Integers,
+    *,
+    class_count: int,
+    penalty: float,
+    scales: Floats | None = None,
+    counts: NDArray[np.floating] | None = None,
+    start: Linear | None = None,
+) -> Linear:
+    """Make the sum of the log losses and of ``penalty / 2`` times the squared weights smallest.
+
+    ``labels`` are class numbers, or zeros and ones (rows, classes). ``scales``, (features,
+    classes), are what a feature is multiplied by for each class before it is weighed: those of
+    naive Bayes make the weights that it trusts cheap. ``counts`` says how much each row counts,
+    (rows,), or each label of it, (rows, classes). ``start`` is where to begin, which changes how
+    long it takes and hardly what is found.
+    """
+    from scipy.optimize import minimize
+
+    problem = _Problem(vectors, labels, class_count, penalty, scales, counts)
+    first = problem.packed(start)
+    steepest = float(np.abs(problem(np.zeros_like(first))[1]).max(initial=0.0))
+    found = minimize(
+        problem,
+        first,
+        jac=True,
+        method="L-BFGS-B",
+        options={
+            "maxiter": MAX_STEPS,
+            "maxcor": MEMORY,
+            "gtol": TOLERANCE * steepest,
+            "ftol": PRECISION,
+        },
+    )
+    return problem.unpacked(found.x)
+
+
+def bayes_ratios(vectors: csr_matrix, labels: Integers, class_count: int) -> Floats:
+    """Return how much likelier each feature is in a class than outside of it, (features, classes).
+
+    In logarithms, as in Wang and Manning, "Baselines and Bigrams" (2012).
+    """
+    from scipy.sparse import csr_matrix
+
+    truth = labels if labels.ndim == 2 else np.eye(class_count)[labels]
+    there = csr_matrix((np.ones_like(vectors.data), vectors.indices, vectors.indptr), vectors.shape)
+    inside = np.asarray(there.T @ truth, dtype=np.float64)
+    outside = np.asarray(there.sum(axis=0)).T - inside
+    inside, outside = inside + SMOOTHING, outside + SMOOTHING
+    ratios: Floats = np.log(inside / inside.sum(0)) - np.log(outside / outside.sum(0))
+    return ratios
+
+
+class _Problem:
+    """What is made smallest, and its slope, over one flat vector: all weights, then intercepts.
+
+    Between two classes one column decides; the softmax of its halves is its sigmoid.
+    """
+
+    def __init__(
+        self,
+        vectors: csr_matrix,
+        labels: Integers,
+        class_count: int,
+        penalty: float,
+        scales: Floats | None,
+        counts: NDArray[np.floating] | None,
+    ) -> None:
+        vectors = vectors.astype(np.float32, copy=False)
+        self.vectors, self.penalty, self.class_count = vectors, penalty, class_count
+        self.several = labels.ndim == 2
+        if self.several:
+            self.present = np.arange(class_count)
+            self.truth = labels.astype(np.float64)
+        else:
+            self.present = np.flatnonzero(np.bincount(labels, minlength=class_count))
+            self.truth = (labels[:, None] == self.present).astype(np.float64)
+        self.halved = not self.several and len(self.present) == 2
+        if self.halved:
+            self.truth = self.truth[:, 1:]
+        self.scales = scales
+        if scales is not None:
+            chosen = scales[:, self.present]
+            self.scales = chosen[:, 1:] if self.halved else chosen
+        self.counts = None
+        if counts is not None:
+            self.counts = np.asarray(counts, np.float64).reshape(len(labels), -1)
+        # The transpose as rows of its own: products with it write memory in order.
+        self.transposed = vectors.T.tocsr()
+        self.shape = (vectors.shape[1], self.truth.shape[1])
+
+    def __call__(self, packed: Floats) -> tuple[float, Floats]:
+        weights, intercepts = self._cut(packed)
+        scaled = weights if self.scales is None else weights * self.scales
+        logits = (self.vectors @ scaled.astype(np.float32)).astype(np.float64) + intercepts
+        losses, errors = self._loss(logits)
+        if self.counts is not None:
+            losses, errors = losses * self.counts, errors * self.counts
+        slopes = (self.transposed @ errors.astype(np.float32)).astype(np.float64)
+        if self.scales is not None:
+            slopes *= self.scales
+        slopes += self.penalty * weights
+        loss = float(losses.sum() + self.penalty / 2 * np.vdot(weights, weights))
+        return loss, np.concatenate([slopes.ravel(), errors.sum(0)])
+
+    def _loss(self, logits: Floats) -> tuple[Floats, Floats]:
+        """The losses of each row, and how they slope along its logits."""
+        from scipy.special import expit
+
+        if self.several or self.halved:
+            losses = np.logaddexp(0, logits) - self.truth * logits
+            return losses, expit(logits) - self.truth
+        peaks = logits.max(1, keepdims=True)
+        grown = np.exp(logits - peaks)
+        totals = grown.sum(1, keepdims=True)
+        right = (logits * self.truth).sum(1, keepdims=True)
+        return np.log(totals) + peaks - right, grown / totals - self.truth
+
+    def _cut(self, packed: Floats) -> tuple[Floats, Floats]:
+        size = self.shape[0] * self.shape[1]
+        return packed[:size].reshape(self.shape), packed[size:]
+
+    def packed(self, start: Linear | None) -> Floats:
+        """Where to begin, as one flat vector."""
+        found = np.zeros(self.shape[0] * self.shape[1] + self.shape[1])
+        if start is None:
+            return found
+        weights, intercepts = start.weights[:, self.present], start.intercepts[self.present]
+        if self.halved:
+            weights = weights[:, 1:] - weights[:, :1]
+            intercepts = intercepts[1:] - intercepts[:1]
+        if self.scales is not None:
+            safe = np.where(np.abs(self.scales) > 1e-6, self.scales, 1.0)
+            weights = np.where(np.abs(self.scales) > 1e-6, weights / safe, 0.0)
+        found[: weights.size], found[weights.size :] = weights.ravel(), intercepts
+        return found
+
+    def unpacked(self, packed: Floats) -> Linear:
+        """The weights of all classes; one that no row has is never answered."""
+        weights, intercepts = self._cut(packed)
+        if self.scales is not None:
+            weights = weights * self.scales
+        if self.halved:
+            weights = np.concatenate([-weights, weights], axis=1) / 2
+            intercepts = np.concatenate([-intercepts, intercepts]) / 2
+        found = np.zeros((self.shape[0], self.class_count))
+        found[:, self.present] = weights
+        biases = np.full(self.class_count, intercepts.min(initial=0.0) - _UNSEEN)
+        biases[self.present] = intercepts
+        return Linear(found, biases)

@@ -1,0 +1,84 @@
+"""N-grams in C are those of the plain version."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from regard.kernels.ngrams import KeptTable, available
+from regard.models.ngrams import NGramTable, Rows, count_ngrams
+
+pytestmark = pytest.mark.skipif(not available(), reason="there are no compiled kernels")
+
+
+def drawn(seed, *, documents=30, words=12, longest_sentence=90):
+    draw = np.random.default_rng(seed)
+    sentences = draw.integers(0, 4, documents)
+    lengths = draw.integers(0, longest_sentence, sentences.sum())
+    ids = draw.integers(0, words, lengths.sum())
+    ids[draw.random(len(ids)) < 0.02] = (1 << 21) + 5
+    return Rows(ids, lengths, sentences)
+
+
+def assert_same(table, rows, classes=3, threads=1):
+    weights = np.random.default_rng(1).normal(size=(len(table), classes)).astype(np.float32)
+    found = table.weigh(rows, weights, threads=threads)
+    expected = table.values(rows).weighed_by(weights)
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("longest", [1, 2, 3])
+@pytest.mark.parametrize("seed", range(4))
+def test_sums_are_those_of_the_plain_version(seed, longest):
+    rows = drawn(seed)
+    counted = count_ngrams(rows, longest=longest)
+    table = NGramTable(counted.keys, counted.rarity, longest)
+    for other in (rows, drawn(seed + 100), drawn(seed, words=40)):
+        assert_same(table, other)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_table_may_lack_what_stands_inside_its_ngrams(seed):
+    rows = drawn(seed)
+    counted = count_ngrams(rows)
+    kept = np.random.default_rng(seed).random(len(counted.keys)) < 0.3
+    assert_same(NGramTable(counted.keys[kept], counted.rarity[kept]), rows)
+
+
+def test_a_long_document_is_sorted_whole():
+    rows = drawn(0, documents=2, words=3000, longest_sentence=20_000)
+    counted = count_ngrams(rows, fewest=1)
+    assert_same(NGramTable(counted.keys, counted.rarity), rows, classes=1)
+
+
+def test_any_number_of_threads_gives_the_same_bits():
+    rows = drawn(7)
+    counted = count_ngrams(rows)
+    table = NGramTable(counted.keys, counted.rarity)
+    weights = np.ones((len(table), 2), np.float32)
+    one, three = (table.weigh(rows, weights, threads=count) for count in (1, 3))
+    assert one.tobytes() == three.tobytes()
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda table: pickle.loads(pickle.dumps(table))])
+def test_a_copy_stands_on_its_own_memory(copied):
+    rows = drawn(7)
+    counted = count_ngrams(rows)
+    table = KeptTable(counted.keys, counted.rarity, 3)
+    arguments = (rows.ids, rows.sentence_lengths, rows.sentences)
+    weights = np.ones((len(counted.keys), 2), np.float32)
+    expected = table.weigh(*arguments, weights, threads=1)
+    other = copied(table)
+    del table
+    assert np.array_equal(other.weigh(*arguments, weights, threads=1), expected)
+
+
+def test_no_documents_and_no_words_add_up_to_nothing():
+    rows = drawn(7)
+    counted = count_ngrams(rows)
+    table = NGramTable(counted.keys, counted.rarity)
+    none = np.zeros(0, np.int64)
+    weights = np.ones((len(table), 2), np.float32)
+    assert table.weigh(Rows(none, none, none), weights).shape == (0, 2)
+    assert table.weigh(Rows(none, none, np.zeros(2, np.int64)), weights).tolist() == [[0, 0]] * 2

@@ -1,0 +1,79 @@
+"""Linear models by a convex solver, against scikit-learn's."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix, random
+from sklearn.linear_model import LogisticRegression
+
+from regard.tasks.linear import Linear, bayes_ratios, fit_linear
+
+
+def drawn(classes, rows=200, features=30):
+    draw = np.random.default_rng(classes)
+    vectors = random(rows, features, density=0.3, random_state=draw, format="csr")
+    labels = (vectors @ draw.normal(size=(features, classes))).argmax(1)
+    return vectors, labels
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_it_finds_what_scikit_learn_finds(classes):
+    vectors, labels = drawn(classes)
+    found = fit_linear(vectors, labels, class_count=classes, penalty=0.1).logits(vectors)
+    other = LogisticRegression(C=10.0, tol=1e-8, max_iter=2000).fit(vectors, labels)
+    expected = other.predict_proba(vectors)
+    grown = np.exp(found - found.max(1, keepdims=True))
+    np.testing.assert_allclose(grown / grown.sum(1, keepdims=True), expected, atol=5e-3)
+
+
+def test_several_labels_are_learnt_each_on_its_own():
+    vectors, first = drawn(2)
+    truth = np.stack([first, 1 - first, np.arange(len(first)) % 2], axis=1)
+    found = fit_linear(vectors, truth, class_count=3, penalty=0.1)
+    alone = fit_linear(vectors, first, class_count=2, penalty=0.1)
+    difference = alone.weights[:, 1] - alone.weights[:, 0]
+    np.testing.assert_allclose(found.weights[:, 0], difference, atol=0.05)
+
+
+def test_a_row_that_counts_twice_is_as_two_rows():
+    vectors, labels = drawn(3, rows=60)
+    twice = np.where(np.arange(60) < 20, 2, 1)
+    both = np.repeat(np.arange(60), twice)
+    weighted = fit_linear(vectors, labels, class_count=3, penalty=0.1, counts=twice)
+    repeated = fit_linear(vectors[both], labels[both], class_count=3, penalty=0.1)
+    np.testing.assert_allclose(weighted.weights, repeated.weights, atol=0.02)
+
+
+def test_a_class_without_rows_is_never_answered():
+    vectors, labels = drawn(2)
+    found = fit_linear(vectors, labels * 2, class_count=4, penalty=0.1)
+    logits = found.logits(vectors)
+    assert set(logits.argmax(1).tolist()) == {0, 2}
+    assert (logits[:, [1, 3]].max(1) < logits.max(1) - 10).all()
+
+
+def test_beginning_at_the_end_changes_nothing_much():
+    vectors, labels = drawn(3)
+    scales = bayes_ratios(vectors, labels, 3)
+    arguments = {"class_count": 3, "penalty": 0.3, "scales": scales}
+    found = fit_linear(vectors, labels, **arguments)
+    again = fit_linear(vectors, labels, **arguments, start=found)
+    np.testing.assert_allclose(again.logits(vectors), found.logits(vectors), atol=0.02)
+
+
+def test_the_same_data_give_the_same_bits():
+    vectors, labels = drawn(3)
+    first, second = (fit_linear(vectors, labels, class_count=3, penalty=0.1) for _ in range(2))
+    assert first.weights.tobytes() == second.weights.tobytes()
+
+
+def test_bayes_ratios_are_above_zero_where_a_feature_speaks_for_a_class():
+    vectors = csr_matrix(np.array([[1.0, 0, 1], [1, 0, 1], [0, 1, 1], [0, 1, 1]]))
+    ratios = bayes_ratios(vectors, np.array([0, 0, 1, 1]), 2)
+    assert ratios[0].tolist() == (-ratios[1]).tolist()
+    assert ratios[0, 0] > 0 > ratios[0, 1]
+    assert ratios[2].tolist() == [0, 0]
+
+
+def test_logits_are_weighted_sums():
+    model = Linear(np.array([[1.0, -1.0]]), np.array([0.5, 0.0]))
+    assert model.logits(csr_matrix([[2.0]])).tolist() == [[2.5, -2.0]]
