@@ -20,7 +20,7 @@ from regard.data.caps import Caps
 from regard.data.columns import Columns
 from regard.errors import ConfigError
 from regard.experiments import EXPERIMENTS
-from regard.experiments.skipgram import SkipGramConfig
+from regard.experiments.vectors import SkipGramConfig
 from regard.models import MODELS
 from regard.models.attention_lstm import AttentionLSTMConfig
 from regard.models.seq2seq import Seq2SeqConfig

@@ -3,12 +3,12 @@ import statistics
 
 import pytest
 
-from regard.records.experiment import Chart, Curve, Experiment, Finding, Row, Setting, Spread
+from regard.records.experiment import Chart, Curve, Experiment, Finding, ResultRow, Setting, Spread
 
 
 def finding(seed, value, *, seconds=1.0):
     chart = Chart("lines", "epoch", "exact match", (Curve("a", ((1.0, value or 0.0),)),))
-    return Finding(seed, (Row("a", (value, None), seconds),), chart, ("said",))
+    return Finding(seed, (ResultRow("a", (value, None), seconds),), chart, ("said",))
 
 
 def experiment(*values):

@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 import pytest
 
 from regard.errors import ConfigError, MissingExtra
-from regard.records.experiment import Chart, Curve, Experiment, Finding, Row
+from regard.records.experiment import Chart, Curve, Experiment, Finding, ResultRow
 from regard.views.experiment import experiment_lines, mean_curve, render_plot, write_plot
 
 STEPS = tuple((float(step), 0.1 * step) for step in range(5))
@@ -66,7 +66,9 @@ CHART = Chart("lines", "epoch", "share", ())
 
 def lines(*findings, columns=("share", "epoch")):
     made = tuple(
-        Finding(seed, tuple(Row(name, values, 2.0) for name, values in rows.items()), CHART, notes)
+        Finding(
+            seed, tuple(ResultRow(name, values, 2.0) for name, values in rows.items()), CHART, notes
+        )
         for seed, (rows, notes) in enumerate(findings)
     )
     return experiment_lines(Experiment("tried", "title", columns, (), made))

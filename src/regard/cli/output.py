@@ -19,7 +19,7 @@ from ..files import standard_output, write_file
 from ..views.drawing.terminal import Terminal, printable
 
 if TYPE_CHECKING:
-    from ..training.observers import Measured
+    from ..training.observers import ReadSource
 
 __all__ = [
     "DRAWINGS",
@@ -48,7 +48,7 @@ def say(message: str = "", *, quiet: bool = False) -> None:
 
 
 def counted(
-    items: Iterable[T], what: str, *, quiet: bool = False, source: Measured | None = None
+    items: Iterable[T], what: str, *, quiet: bool = False, source: ReadSource | None = None
 ) -> Iterator[T]:
     """Pass the items on, showing how many there were, and the time left where that is known.
 

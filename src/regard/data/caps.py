@@ -19,10 +19,10 @@ from .batch import Batch
 from .batches import places_in_row, row_sums
 
 __all__ = [
+    "CappedRows",
     "Caps",
     "CutTally",
     "FixedArray",
-    "Kept",
     "count_cuts",
     "cut",
     "left_of",
@@ -50,7 +50,7 @@ class Caps:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Kept:
+class CappedRows:
     """What caps leave of some documents."""
 
     sentences: NDArray[np.int64]  # (documents,)
@@ -58,7 +58,9 @@ class Kept:
     tokens: NDArray[np.bool_]  # for each token of the whole documents, whether it is left
 
 
-def cut(sentence_lengths: NDArray[np.int64], sentences: NDArray[np.int64], caps: Caps) -> Kept:
+def cut(
+    sentence_lengths: NDArray[np.int64], sentences: NDArray[np.int64], caps: Caps
+) -> CappedRows:
     """Keep the first sentences of each document and the first words of each sentence."""
     left = np.ones(len(sentence_lengths), dtype=np.bool_)
     if caps.max_sentences is not None:
@@ -68,10 +70,10 @@ def cut(sentence_lengths: NDArray[np.int64], sentences: NDArray[np.int64], caps:
     if caps.max_words is not None:
         lengths = np.minimum(lengths, caps.max_words)
     tokens = places_in_row(sentence_lengths) < np.repeat(lengths, sentence_lengths)
-    return Kept(sentences, lengths[left], tokens)
+    return CappedRows(sentences, lengths[left], tokens)
 
 
-def left_of(encoded: Encoded, kept: Kept) -> Encoded:
+def left_of(encoded: Encoded, kept: CappedRows) -> Encoded:
     """What caps leave of encoded texts."""
     return Encoded(
         ids=encoded.ids[kept.tokens],
@@ -83,7 +85,7 @@ def left_of(encoded: Encoded, kept: Kept) -> Encoded:
 
 
 def count_cuts(
-    sentence_lengths: NDArray[np.int64], sentences: NDArray[np.int64], kept: Kept
+    sentence_lengths: NDArray[np.int64], sentences: NDArray[np.int64], kept: CappedRows
 ) -> NDArray[np.int64]:
     """Count for each document what ``ClassCut`` has, in its order, (documents, 6)."""
     words = row_sums(sentence_lengths, sentences)

@@ -19,13 +19,13 @@ from pathlib import Path
 
 from ..text.document import Document
 
-__all__ = ["LIBRARIES", "Library", "collect_docstrings"]
+__all__ = ["LIBRARIES", "DocumentedLibrary", "collect_docstrings"]
 
 MASK = "library"
 
 
 @dataclass(frozen=True, slots=True)
-class Library:
+class DocumentedLibrary:
     """A library whose documentation is read: its label, and the names that give it away."""
 
     label: str
@@ -34,17 +34,21 @@ class Library:
 
 
 LIBRARIES = (
-    Library("python", None, ("python", "cpython", "stdlib", "pep", "tcl", "tk", "tkinter", "idle")),
-    Library(
+    DocumentedLibrary(
+        "python", None, ("python", "cpython", "stdlib", "pep", "tcl", "tk", "tkinter", "idle")
+    ),
+    DocumentedLibrary(
         "numpy",
         "numpy",
         ("numpy", "np", "ndarray", "ndarrays", "npy", "npz", "f2py", "ufunc", "ufuncs"),
     ),
-    Library("scipy", "scipy", ("scipy", "sp", "fitpack", "odrpack")),
-    Library("scikit-learn", "sklearn", ("sklearn", "scikit", "learn", "scikits")),
-    Library("torch", "torch", ("torch", "pytorch", "aten", "torchscript", "dynamo", "inductor")),
-    Library("sympy", "sympy", ("sympy", "sympify", "isympy")),
-    Library("networkx", "networkx", ("networkx", "nx", "nxgraph")),
+    DocumentedLibrary("scipy", "scipy", ("scipy", "sp", "fitpack", "odrpack")),
+    DocumentedLibrary("scikit-learn", "sklearn", ("sklearn", "scikit", "learn", "scikits")),
+    DocumentedLibrary(
+        "torch", "torch", ("torch", "pytorch", "aten", "torchscript", "dynamo", "inductor")
+    ),
+    DocumentedLibrary("sympy", "sympy", ("sympy", "sympify", "isympy")),
+    DocumentedLibrary("networkx", "networkx", ("networkx", "nx", "nxgraph")),
 )
 
 _NAMES = frozenset(name for library in LIBRARIES for name in library.names)
@@ -88,7 +92,7 @@ def collect_docstrings(
     return documents
 
 
-def _texts(library: Library, rng: random.Random) -> Iterator[tuple[str, str]]:
+def _texts(library: DocumentedLibrary, rng: random.Random) -> Iterator[tuple[str, str]]:
     """The documentation strings of a library with the files they stand in, file by file."""
     root = _root(library)
     if root is None:
@@ -105,7 +109,7 @@ def _texts(library: Library, rng: random.Random) -> Iterator[tuple[str, str]]:
             yield path.relative_to(root).as_posix(), text
 
 
-def _root(library: Library) -> Path | None:
+def _root(library: DocumentedLibrary) -> Path | None:
     if library.package is None:
         return Path(sysconfig.get_path("stdlib"))
     found = importlib.util.find_spec(library.package)

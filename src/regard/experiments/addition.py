@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..config import checked_settings, require
 from ..data.pairs import EncodedPairs
 from ..models.seq2seq import PRESETS, Seq2SeqConfig
-from ..records.experiment import Chart, Finding, Row
+from ..records.experiment import Chart, Finding, ResultRow
 from ..text.units import RESERVED
 from ..training.seeds import derived_seed
 from .running import Stopwatch, Tell, training_of, under
@@ -90,7 +90,7 @@ class Addition:
             model = build(sized, lesson, seed)
             history = study(model, lesson, config, under(name, tell), done=self._reached)
             first = first_over(history, self.target)
-            rows.append(Row(name, (history[-1].exact, len(history), first), clock.seconds))
+            rows.append(ResultRow(name, (history[-1].exact, len(history), first), clock.seconds))
             curves.append(curve(name, history))
         chart = Chart("lines", "epoch", "exact match", tuple(curves), level=self.target)
         return Finding(seed, tuple(rows), chart)

@@ -21,7 +21,7 @@ from ..data.batch import Batch
 from ..models.base import Model, ModelConfig, Output
 from ..models.flat import FlatConfig
 from ..ragged import Ragged
-from ..records.experiment import Chart, Curve, Finding, Row
+from ..records.experiment import Chart, Curve, Finding, ResultRow
 from ..tasks.classify import ClassificationLoss
 from ..training.batches import PlannedBatches
 from ..training.config import TrainingConfig
@@ -191,7 +191,7 @@ class PoolingComparison(_DocumentsToLearn):
                 tell(f"{pooling}, {learnt}")
             first = next((epoch for epoch, share in points if share > self.target), None)
             values = (learnt.accuracy, first, _at_cue(learnt, held_out))
-            rows.append(Row(pooling, values, clock.seconds))
+            rows.append(ResultRow(pooling, values, clock.seconds))
             curves.append(Curve(pooling, tuple(points)))
         chart = Chart("lines", "epoch", "accuracy", tuple(curves), level=self.target)
         return Finding(seed, tuple(rows), chart)
@@ -258,7 +258,7 @@ class Penalty(_DocumentsToLearn):
                 shared = overlap(learnt.output.attention[0].weights)
                 points.append((learnt.epoch, shared))
                 tell(f"{name}, {learnt}, overlap {shared:.4f}")
-            rows.append(Row(name, (points[-1][1], learnt.accuracy), clock.seconds))
+            rows.append(ResultRow(name, (points[-1][1], learnt.accuracy), clock.seconds))
             curves.append(Curve(name, tuple(points)))
         return Finding(seed, tuple(rows), Chart("lines", "epoch", "overlap", tuple(curves)))
 

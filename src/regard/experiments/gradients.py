@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..config import checked_settings, require
 from ..data.pairs import EncodedPairs
 from ..models.seq2seq import Seq2SeqConfig
-from ..records.experiment import Chart, Curve, Finding, Row
+from ..records.experiment import Chart, Curve, Finding, ResultRow
 from ..text.units import RESERVED
 from ..training.seeds import derived_seed, seeded
 from .running import Stopwatch, Tell
@@ -56,7 +56,7 @@ class Gradients:
             clock = Stopwatch()
             norms = self._norms(network, seed).tolist()
             near, middle, far = norms[0], norms[len(norms) // 2], norms[-1]
-            rows.append(Row(name, (near, middle, far, far / near), clock.seconds))
+            rows.append(ResultRow(name, (near, middle, far, far / near), clock.seconds))
             curves.append(Curve(name, tuple((float(d), norm) for d, norm in enumerate(norms))))
         chart = Chart(
             "lines", "items between", "norm of the gradient", tuple(curves), logarithmic=True

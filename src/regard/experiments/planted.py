@@ -18,7 +18,7 @@ from ..config import checked_settings, require
 from ..data.series import SeriesBatch
 from ..models.attention_lstm import AttentionLSTM, AttentionLSTMConfig
 from ..ragged import Ragged
-from ..records.experiment import Chart, Curve, Finding, Row
+from ..records.experiment import Chart, Curve, Finding, ResultRow
 from ..tasks.loss import answer_loss
 from ..training.batches import PlannedBatches
 from ..training.loop import train
@@ -103,7 +103,7 @@ class Planted:
             entropy = float(-(weights * np.log(np.maximum(weights, 1e-12))).sum(axis).mean())
             planted = self.planted_step if variant.over == "steps" else self.planted_feature
             values = (accuracy, planted, int(np.argmax(means)), means[planted], entropy)
-            rows.append(Row(name, values, clock.seconds))
+            rows.append(ResultRow(name, values, clock.seconds))
             curves.append(Curve(f"{name} (planted: {planted})", tuple(enumerate(means))))
         chart = Chart("bars", "step or feature", "mean weight", tuple(curves))
         return Finding(seed, tuple(rows), chart)

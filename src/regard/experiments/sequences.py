@@ -20,7 +20,7 @@ from ..data.pairs import EncodedPairs
 from ..models.seq2seq import PRESETS, Seq2Seq, Seq2SeqConfig
 from ..nn.decoding.decoders import DecoderName
 from ..nn.recurrence import CellName
-from ..records.experiment import Chart, Curve, Finding, Row
+from ..records.experiment import Chart, Curve, Finding, ResultRow
 from ..text.units import RESERVED
 from ..training.config import TrainingConfig
 from ..training.seeds import derived_seed
@@ -147,7 +147,7 @@ class _Teacher:
 
     def __init__(self, config: TrainingConfig, seed: int, tell: Tell) -> None:
         self.config, self.seed, self.tell = config, seed, tell
-        self.rows: list[Row] = []
+        self.rows: list[ResultRow] = []
         self.curves: list[Curve] = []
 
     def teach(
@@ -161,7 +161,7 @@ class _Teacher:
         clock = Stopwatch()
         model = build(network, lesson, self.seed)
         history = study(model, lesson, self.config, under(name, self.tell))
-        self.rows.append(Row(name, measure(_Taught(model, lesson, history)), clock.seconds))
+        self.rows.append(ResultRow(name, measure(_Taught(model, lesson, history)), clock.seconds))
         self.curves.append(curve(name, history))
 
     def finding(self, level: float | None = None) -> Finding:
@@ -379,7 +379,7 @@ class Length:
         }
         lengths = range(self.every, self.longest + 1, self.every)
         rows = [
-            Row(f"{length} symbols", tuple(values))
+            ResultRow(f"{length} symbols", tuple(values))
             for length, *values in zip(lengths, *found.values(), strict=True)
         ]
         curves = [

@@ -18,7 +18,7 @@ from ..config import checked_settings, require
 from ..data.pairs import EncodedPairs
 from ..models.seq2seq import PRESETS
 from ..nn.decoding.decoders import DecoderName
-from ..records.experiment import Chart, Curve, Finding, Row
+from ..records.experiment import Chart, Curve, Finding, ResultRow
 from ..tasks.translations import character_error_rate
 from ..text.units import RESERVED
 from ..training.seeds import derived_seed
@@ -79,8 +79,10 @@ class Transliteration:
         for way, decoder in DECODERS.items():
             answers = self._answers(decoder, words, seed, under(way, tell))
             marks = {length: _marked(words.asked, answers, length) for length in self._lengths}
-            rows.append(Row(way, _marked(words.asked, answers)))
-            rows += [Row(f"{way}, {length} syllables", both) for length, both in marks.items()]
+            rows.append(ResultRow(way, _marked(words.asked, answers)))
+            rows += [
+                ResultRow(f"{way}, {length} syllables", both) for length, both in marks.items()
+            ]
             points = tuple((float(length), errors) for length, (_, errors) in marks.items())
             curves.append(Curve(way, points))
         chart = Chart("lines", "syllables in the word", "character error rate", tuple(curves))

@@ -18,7 +18,7 @@ from ..data.columns import Columns
 from ..data.docstrings import collect_docstrings
 from ..data.readers import read_documents
 from ..errors import DataError
-from ..records.experiment import Chart, Curve, Finding, Row
+from ..records.experiment import Chart, Curve, Finding, ResultRow
 from ..training.seeds import derived_seed
 from .running import Tell
 from .skipgram import LearntVectors, SkipGramConfig, learn_vectors
@@ -89,12 +89,12 @@ class Vectors:
             raise DataError(f"the corpus has none of the words {self.words!r}; it has {some}")
         return found
 
-    def _row(self, word: str, vectors: LearntVectors) -> Row:
+    def _row(self, word: str, vectors: LearntVectors) -> ResultRow:
         place = vectors.words.index(word)
         units = vectors.vectors / np.linalg.norm(vectors.vectors, axis=1, keepdims=True)
         everywhere = float((units @ units[place]).mean())
         nearest = vectors.nearest(word, 1)[0].similarity
-        return Row(word, (int(vectors.counts[place]), nearest, everywhere))
+        return ResultRow(word, (int(vectors.counts[place]), nearest, everywhere))
 
     def _near(self, word: str, vectors: LearntVectors) -> str:
         found = vectors.nearest(word, self.neighbours)

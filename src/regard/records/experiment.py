@@ -9,14 +9,14 @@ from typing import Literal
 from ..config import Plain
 from .encoding import Record, encode
 
-__all__ = ["Chart", "ChartKind", "Curve", "Experiment", "Finding", "Row", "Setting", "Spread"]
+__all__ = ["Chart", "ChartKind", "Curve", "Experiment", "Finding", "ResultRow", "Setting", "Spread"]
 
 ChartKind = Literal["lines", "bars", "map"]
 """Lines over one another, a panel of bars for each curve, or every curve's name at its point."""
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ResultRow:
     """One line of the table: something that was tried, and a number for every column."""
 
     name: str
@@ -50,7 +50,7 @@ class Finding:
     """What an experiment found with one seed."""
 
     seed: int
-    rows: tuple[Row, ...]
+    rows: tuple[ResultRow, ...]
     chart: Chart
     notes: tuple[str, ...] = ()  # what is better said in words
 

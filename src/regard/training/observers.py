@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from torch.utils.tensorboard.writer import SummaryWriter
 
 __all__ = [
-    "Measured",
     "Observer",
     "Progress",
+    "ReadSource",
     "Stage",
     "TensorBoardLog",
     "TrainingProgress",
@@ -67,7 +67,7 @@ class Observer:
 
 
 @runtime_checkable
-class Measured(Protocol):
+class ReadSource(Protocol):
     """What is read from a file, and knows how far."""
 
     def share_read(self) -> float | None:
@@ -76,14 +76,14 @@ class Measured(Protocol):
 
 
 def counted(
-    items: Iterable[T], name: str, observers: Sequence[Observer], source: Measured | None = None
+    items: Iterable[T], name: str, observers: Sequence[Observer], source: ReadSource | None = None
 ) -> Iterator[T]:
     """Pass the items on, and tell the observers of each how many there were before it.
 
     ``source`` is what the items are made from, where that is not the items themselves.
     """
     total = len(items) if isinstance(items, Sized) else None
-    if source is None and isinstance(items, Measured):
+    if source is None and isinstance(items, ReadSource):
         source = items
     for done, item in enumerate(items):
         share = source.share_read() if source is not None and total is None else None
