@@ -225,3 +225,17 @@ class TestEncoderOfDocuments:
         index = rows().with_values(torch.randint(0, 4, (sum(LENGTHS),)))
         by_vectors = encoder(index.with_values(table[index.values]))
         torch.testing.assert_close(encoder.from_table(table, index).values, by_vectors.values)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize("positions", POSITIONS)
+def test_a_gpu_reads_what_the_cpu_reads(positions):
+    config = BlockConfig(32, 2, 64)
+    stack = made(EncoderStack, config, layers=2, positions=positions).float()
+    items = rows(size=32)
+    items = items.with_values(items.values.float())
+    expected, weights = stack(items).values, stack.weights(items)
+    stack, moved = stack.to("cuda"), items.to("cuda")
+    torch.testing.assert_close(stack(moved).values.cpu(), expected, atol=2e-3, rtol=2e-3)
+    for ours, theirs in zip(stack.weights(moved), weights, strict=True):
+        torch.testing.assert_close(ours.values.cpu(), theirs.values, atol=2e-3, rtol=2e-3)
