@@ -145,6 +145,18 @@ def test_groups_and_times_decide_what_is_held_out(shell, project, tmp_path, spli
     assert DocumentClassifier.load(tmp_path / "model").facts_["validation_documents"] == held_out
 
 
+def test_unlabelled_texts_teach_word_vectors(shell, project, tmp_path):
+    """13.2: --unlabelled FILE; labels that it may have are not read."""
+    more = tmp_path / "more.csv"
+    more.write_text("review\n" + "\n".join(["a great film", "an awful film"] * 9) + "\n")
+    asked = ["train", project.training, *COLUMNS, *ONE_EPOCH]
+    ran = shell(*asked, "--unlabelled", more, "--out", tmp_path / "m")
+    assert ran.code == 0
+    assert "these texts and those unlabelled: vectors of size 16 for " in ran.err
+    missing = shell(*asked, "--unlabelled", tmp_path / "none.csv", "--out", tmp_path / "n")
+    assert missing.code == 1 and "none.csv" in missing.err
+
+
 def test_vectors_start_the_words_and_their_coverage_is_printed(shell, project, tmp_path):
     vectors = tmp_path / "vectors.txt"
     vectors.write_text(

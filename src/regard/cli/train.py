@@ -55,6 +55,10 @@ Changes = Annotated[
 Vectors = Annotated[
     Path | None, typer.Option(help="Pretrained word vectors: GloVe, word2vec or fastText.")
 ]
+Unlabelled = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="More texts without labels, to learn word vectors from."),
+]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with a run that was ended.")]
 Overwrite = Annotated[
     bool,
@@ -85,6 +89,7 @@ def train(
     seed: Seed = None,
     changes: Changes = None,
     vectors: Vectors = None,
+    unlabelled: Unlabelled = None,
     resume: Resume = False,
     overwrite: Overwrite = False,
     baseline: Baseline = True,
@@ -123,6 +128,7 @@ def train(
             network=model,
             changes=[*(changes or ()), *_named(epochs=epochs, seed=seed)],
             vectors=vectors,
+            unlabelled=unlabelled,
             resume=resume,
             overwrite=overwrite,
             baseline=baseline,

@@ -21,7 +21,7 @@ from ..data.corpus.resident import place_on
 from ..data.labels import LabelIndex
 from ..data.readers import read_texts
 from ..data.vectors import Coverage, read_vectors
-from ..errors import DataError, NotFittedError
+from ..errors import ConfigError, DataError, NotFittedError
 from ..explain.fitted import Fitted, Question
 from ..explain.methods import DEFAULT_METHOD
 from ..look.run import look
@@ -49,6 +49,7 @@ from .default_method import COST, affordable_words, best_method, best_method_hel
 from .evaluation import evaluate
 from .fitting import FitOptions, Holdout, Pace, begin_fit
 from .label_forms import LabelForm
+from .own_vectors import learn_own_vectors
 from .saved import Saved, SavedWide, Settings
 from .text_estimator import TextEstimator, draw_network
 from .trainer import FitData, Run, Watched, classification_loss
@@ -98,21 +99,28 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         sample_weight: Iterable[float] | None = None,
         *,
         validation: tuple[Iterable[str], Iterable[object]] | None = None,
+        unlabelled: Iterable[str] | None = None,
     ) -> Self:
         """Train on texts and their labels.
 
         Labels are strings, whole numbers, booleans, lists of strings, or a matrix of zeros and ones
         with a column for each label; ``predict`` gives back what was given. ``sample_weight`` says
         how much each text counts. ``validation`` gives texts and labels to stop early by; without
-        them a share of the training data is held out. On a terminal and in a notebook a bar shows
-        how it goes, unless ``progress`` is false.
+        them a share of the training data is held out. ``unlabelled`` are more texts of the kind,
+        from which the network learns beforehand what words are alike. On a terminal and in a
+        notebook a bar shows how it goes, unless ``progress`` is false.
         """
         form, named = LabelForm.of(labels)
         held_out = None
         if validation is not None:
             held_out = read_texts(validation[0], form.read(validation[1]))
         with TrainingProgress(quiet=not self.progress, lines=False) as bar:
-            options = FitOptions(weights=sample_weight, label_form=form, observers=(bar,))
+            options = FitOptions(
+                weights=sample_weight,
+                label_form=form,
+                observers=(bar,),
+                unlabelled=None if unlabelled is None else read_texts(unlabelled),
+            )
             return self.fit_documents(read_texts(texts, named), held_out, options=options)
 
     def fit_documents(
@@ -147,7 +155,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             data = replace(data, source=source)
             self.training_places_ = data.training
             self.seen_ = np.unique(data.corpus.arrays.fingerprints[data.training])
-            self._start_vectors(data, options)
+            self._start_vectors(data, options, fit.run)
             fit_data, loss = self._fit_data(data)
             self.history_ = fit.train(
                 self.model_,
@@ -390,11 +398,25 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         )
         self.reader_ = TextReader(vocab, self.text, device)
 
-    def _start_vectors(self, data: Prepared, options: FitOptions) -> None:
-        if options.vectors is None:
-            return
+    def _start_vectors(self, data: Prepared, options: FitOptions, run: Run) -> None:
         size = self.model_.embedding.embedding_dim
-        found = read_vectors(options.vectors, data.vocab, size=size, counts=data.counts)
+        if options.vectors is not None:
+            if options.unlabelled is not None:
+                raise ConfigError(
+                    "word vectors are read from a file or learnt from unlabelled texts; give one"
+                )
+            found = read_vectors(options.vectors, data.vocab, size=size, counts=data.counts)
+        elif options.own_vectors or options.unlabelled is not None:
+            found = learn_own_vectors(
+                data,
+                options.unlabelled,
+                text=self.text,
+                size=size,
+                seed=self.training.seed,
+                report=partial(run.reach, "learning word vectors"),
+            )
+        else:
+            return
         self.model_.set_vectors(torch.from_numpy(found.matrix), torch.from_numpy(found.known))
         self.vector_coverage_ = found.coverage
 

@@ -55,6 +55,8 @@ class FitOptions:
     label_form: LabelForm = field(default_factory=LabelForm)  # in which labels are given back
     test: Iterable[Document] | None = None  # only looked for among the training documents
     vectors: Path | None = None  # pretrained word vectors
+    own_vectors: bool = False  # learn from the texts which word vectors to start from
+    unlabelled: Iterable[Document] | None = None  # more texts for that, which needs no labels
     work: Path | None = None  # where corpus and checkpoints lie; a temporary folder when None
     resume: bool = False
     choose_method: bool = True  # whether to measure which explanations suit the fitted model

@@ -103,12 +103,20 @@ class ClassificationJob(TrainingJob):
             split="group" if columns.group else "time" if columns.time else "random",
             test=self.test,
             vectors=self.asked.vectors,
+            unlabelled=self._unlabelled(),
             baseline=self.baseline,
             # What comes after the training may take long, and may be ended in many ways.
             on_fitted=partial(self.estimator.save, self.asked.out) if first else None,
         )
         documents = watched(self.reader, "reading", options.observers)
         self.estimator.fit_documents(documents, self.held_out, options=options)
+
+    def _unlabelled(self) -> Reader | None:
+        """Open the texts without labels; those of a file that has labels are read without them."""
+        if self.asked.unlabelled is None:
+            return None
+        columns = replace(self.reader.columns, label=None, group=None, time=None)
+        return open_documents(self.asked.unlabelled, columns, self.asked.on_bad_row)
 
     def finish(self, run: Run) -> None:
         """Fit the baseline, unless something was ended by hand."""
@@ -415,7 +423,14 @@ def _choices() -> dict[str, Iterable[str]]:
 CLASSIFY = Task(
     noun="classifier",
     options={
-        "train": ("labels_separator", "test", "group_column", "time_column", "vectors"),
+        "train": (
+            "labels_separator",
+            "test",
+            "group_column",
+            "time_column",
+            "vectors",
+            "unlabelled",
+        ),
         "evaluate": ("text_column", "label_column", "labels_separator"),
         "explain": ("method", "label", "against"),
         "audit": (

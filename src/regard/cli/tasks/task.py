@@ -40,6 +40,7 @@ class TrainingToDo:
     network: str | None
     changes: Sequence[str]
     vectors: Path | None
+    unlabelled: str | None
     resume: bool
     overwrite: bool
     baseline: bool
