@@ -32,7 +32,7 @@ def whole(fitted):
     """One audit with everything in it."""
     other = tiny(training__seed=1).fit(*reviews(80))
     even = tiny(network__pooling="mean").fit(*reviews(80))
-    options = AuditOptions(methods=("attention", "erasure"), evidence="evidence")
+    options = AuditOptions(("attention", "erasure"), evidence="evidence", full=True)
     return audit(fitted, documents(16), options, Companions([other], even, documents(30, seed=5)))
 
 
@@ -142,3 +142,12 @@ def test_errors_say_what_to_do(fitted):
     foreign = tiny(training__epochs=1).fit(*reviews(40, classes=("x", "y")))
     with pytest.raises(DataError, match="must know the same labels"):
         audit(fitted, documents(2), companions=Companions([foreign]))
+
+
+def test_the_slow_measures_are_taken_where_they_are_asked_for(fitted, whole):
+    """Issue 12.7: an audit takes minutes; what takes most of them waits for ``full``."""
+    quick = audit(fitted, documents(4), AuditOptions(("attention",), needle=False))
+    known = {metric.name for metric in (*quick.rankings[0].metrics, *quick.about_model)}
+    every = {metric.name for metric in (*whole.rankings[0].metrics, *whole.about_model)}
+    slow = {"comprehensiveness_ferret", "sufficiency_ferret", "adversarial_jsd"}
+    assert slow <= every and not slow & known

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau
 
+from regard.explain import rankings
 from regard.explain.rankings import (
     BINS,
     distinct_rows,
@@ -70,6 +71,14 @@ def test_tau_is_scipys_with_and_without_ties(seed):
     first = numbers.integers(0, 8, 40).astype(float)
     for second in (numbers.normal(size=40), first**2, -first, numbers.integers(0, 3, 40) * 1.0):
         assert kendall(first, second) == pytest.approx(kendalltau(first, second).statistic)
+
+
+def test_tau_of_long_lists_is_that_of_all_pairs(monkeypatch):
+    first, second = draw().integers(0, 9, 200) * 1.0, draw(1).normal(size=200)
+    quick = kendall(first, second)
+    monkeypatch.setattr(rankings, "SHORT", 1000)
+    assert quick == pytest.approx(kendall(first, second))
+    assert kendall(np.ones(2000), np.arange(2000.0)) is None
 
 
 def test_without_differences_there_is_no_tau():

@@ -67,6 +67,7 @@ class AuditOptions:
     evidence: str | None = None  # the column of what people marked
     needle: bool = True  # whether to plant sentences and look for them
     seed: int = 0
+    full: bool = False  # whether to take the slow measures too: ferret's, and the adversary
     watch: Callable[[Iterable[Document]], Iterable[Document]] = _as_they_are  # sees each go by
 
     def __post_init__(self) -> None:
@@ -147,7 +148,11 @@ class _Auditing:
         texts = [document.text for document in chunk]
         for places, answers in self.fitted.answers(texts):
             found = BatchAudit(
-                answers, self.methods, shuffled=self.shuffled, seed=self.options.seed
+                answers,
+                self.methods,
+                shuffled=self.shuffled,
+                seed=self.options.seed,
+                full=self.options.full,
             )
             self.unit = found.unit or self.unit
             even = self.fitted.labels_from(weigh_evenly(answers).numpy())
@@ -270,9 +275,15 @@ class BatchAudit:
     """
 
     def __init__(
-        self, answers: Answers, methods: Sequence[str], *, shuffled: Model, seed: int
+        self,
+        answers: Answers,
+        methods: Sequence[str],
+        *,
+        shuffled: Model,
+        seed: int,
+        full: bool = False,
     ) -> None:
-        self.answers, self._seed = answers, seed
+        self.answers, self._seed, self._full = answers, seed, full
         self._numbers = [chosen[0] for chosen in answers.chosen]
         self.explained = {name: METHODS[name].explain(answers) for name in methods}
         foreign = ask_again(answers, shuffled)
@@ -313,10 +324,8 @@ class BatchAudit:
         if self._attention is None:
             return {}
         attention = self._attention[place]
-        return {
-            **measure_adversary(attention, self._seed),
-            **measure_permutations(attention, self._seed),
-        }
+        found = measure_adversary(attention, self._seed) if self._full else {}
+        return {**found, **measure_permutations(attention, self._seed)}
 
     def single_flip(self, place: int) -> SingleFlip | None:
         """See whether the answer flips without the unit of the largest weight."""
@@ -334,14 +343,14 @@ class BatchAudit:
         ask = inquiry.eraser.asking("word")
         nothing = np.zeros((1, inquiry.eraser.word_count), dtype=bool)
         lost = inquiry.whole - self.answers.likely(ask(nothing))
+        found = read_receipt(inquiry.receipt(decision), float(lost[0, number]))
+        if not self._full:
+            return found
         ferret = FerretErasure(
             lambda kept: self.answers.likely(ask(kept)), inquiry.whole, self._seed
         )
         amounts = np.array(ranked_levels(decision)["word"].amounts)
-        return {
-            **read_receipt(inquiry.receipt(decision), float(lost[0, number])),
-            **ferret.measure(amounts, number),
-        }
+        return {**found, **ferret.measure(amounts, number)}
 
     def _agreements(self, amounts: np.ndarray, place: int) -> dict[str, Measured]:
         words, number = self._inquiries[place].pieces("word"), self._numbers[place]

@@ -54,6 +54,9 @@ Methods = Annotated[
 ]
 Drawn = Annotated[int, typer.Option(min=1, help="How many documents to draw.")]
 Seed = Annotated[int, typer.Option(help="What is drawn depends on it alone.")]
+Full = Annotated[
+    bool, typer.Option("--full", help="Take the slow measures too: ferret's, and the adversary.")
+]
 Needle = Annotated[bool, typer.Option(help="Plant sentences and look for them.")]
 
 
@@ -69,6 +72,7 @@ def audit(
     limit: Drawn = 100,
     seed: Seed = 0,
     needle: Needle = True,
+    full: Full = False,
     out: ReportFile = None,
     json: Json = False,
     text_column: TextColumn = None,
@@ -128,7 +132,7 @@ def audit(
         even = _trained_evenly(classifier, training, device=device)
         taught = sample(training, DOCUMENTS, seed)
     watch = partial(counted, what="audited", quiet=quiet)
-    options = AuditOptions(tuple(method or ()), evidence_column, needle, seed, watch)
+    options = AuditOptions(tuple(method or ()), evidence_column, needle, seed, full, watch)
     found = measured(classifier, drawn, options, Companions(others, even, taught))
     remarks.say()
     delivery.give(replace(found, data=Path(data).name), page=render, lines=summary)
