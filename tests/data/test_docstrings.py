@@ -34,7 +34,7 @@ def test_no_name_gives_a_label_away(few):
 
 def test_masking_keeps_everything_else():
     text = "Use np.array (NumPy's) with NetworkXError,\n  torch_function and learning: np_x, snp."
-    assert docstrings._masked(text) == (
+    assert docstrings._mask(text) == (
         f"Use {MASK}.array ({MASK}'s) with {MASK},\n  {MASK}_function and learning: {MASK}_x, snp."
     )
 

@@ -97,7 +97,7 @@ def collate(texts: Sequence[Tokens], vocab: Vocab, labels: Tensor | None = None)
     ids = [vocab.ids(text.words()) for text in texts]
     lengths = [text.per_sentence for text in texts]
     return Batch(
-        ids=Ragged(_joined(ids), _joined(lengths)),
+        ids=Ragged(_join(ids), _join(lengths)),
         sentences=torch.tensor([len(row) for row in lengths], dtype=torch.int64),
         texts=tuple(texts),
         labels=labels,
@@ -109,7 +109,7 @@ def gather(encoded: Encoded, places: NDArray[np.int64]) -> Batch:
     ids = encoded.ids[_items_of(encoded.lengths, places)]
     lengths = encoded.sentence_lengths[_items_of(encoded.sentences, places)]
     return Batch(
-        ids=Ragged(_joined([ids]), _joined([lengths])),
+        ids=Ragged(_join([ids]), _join([lengths])),
         sentences=torch.from_numpy(encoded.sentences[places]),
     )
 
@@ -119,6 +119,6 @@ def _items_of(counts: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[n
     return places_of_rows((np.cumsum(counts) - counts)[places], counts[places])
 
 
-def _joined(arrays: Sequence[np.ndarray]) -> Tensor:
+def _join(arrays: Sequence[np.ndarray]) -> Tensor:
     joined = np.concatenate(arrays) if arrays else np.zeros(0)
     return torch.from_numpy(joined.astype(np.int64))

@@ -36,8 +36,8 @@ def check_corpus(
 
     ``others`` are fingerprints of texts from elsewhere, such as a test file, by name.
     """
-    chosen = _chosen(corpus, training, 0)
-    held_out = _chosen(corpus, validation, 1)
+    chosen = _choose(corpus, training, 0)
+    held_out = _choose(corpus, validation, 1)
     prints = corpus.arrays.fingerprints
     compared = {"validation": prints[held_out], **(others or {})}
     lengths = corpus.lengths[chosen]
@@ -122,7 +122,7 @@ def word_histogram(corpus: Corpus, indices: ArrayLike | None = None) -> NDArray[
     return total
 
 
-def _chosen(corpus: Corpus, given: ArrayLike | None, part: int) -> NDArray[np.int64]:
+def _choose(corpus: Corpus, given: ArrayLike | None, part: int) -> NDArray[np.int64]:
     if given is not None:
         return np.asarray(given, dtype=np.int64)
     return np.array(corpus.parts[part] if part < len(corpus.parts) else (), dtype=np.int64)

@@ -80,7 +80,7 @@ def collect_docstrings(
     for library in LIBRARIES:
         found = 0
         for name, text in _texts(library, random.Random(seed)):
-            if len(text.split()) < shortest or (masked := _masked(text)) in seen:
+            if len(text.split()) < shortest or (masked := _mask(text)) in seen:
                 continue
             seen.add(masked)
             file = f"{library.label}/{name}"
@@ -130,7 +130,7 @@ def _docstrings(path: Path) -> list[str]:
     return [text for node in nodes if (text := ast.get_docstring(node))]
 
 
-def _masked(text: str) -> str:
+def _mask(text: str) -> str:
     """The text without the words that would give its library away."""
     return _WORD.sub(lambda word: MASK if _gives_away(word[0].lower()) else word[0], text)
 

@@ -107,7 +107,7 @@ class EncodedPairs:
     def open(cls, folder: Path) -> EncodedPairs:
         """Map what ``encode_pairs`` wrote."""
         pairs = cls((), ())
-        pairs._sources, pairs._targets = (_Rows.mapped(folder, side, "int32") for side in _SIDES)
+        pairs._sources, pairs._targets = (_Rows.map(folder, side, "int32") for side in _SIDES)
         return pairs
 
     def __len__(self) -> int:
@@ -122,8 +122,8 @@ class EncodedPairs:
     def batch(self, indices: ArrayLike) -> PairBatch:
         """Gather the chosen pairs, in the order given, as one batch."""
         chosen = np.asarray(indices, dtype=np.int64)
-        source = _as_sentences(self._sources.taken(chosen))
-        return PairBatch(source, self._targets.taken(chosen))
+        source = _as_sentences(self._sources.take(chosen))
+        return PairBatch(source, self._targets.take(chosen))
 
 
 class StoredPairs:
@@ -131,7 +131,7 @@ class StoredPairs:
 
     def __init__(self, folder: Path, places: NDArray[np.int64] | None = None) -> None:
         self._folder = folder
-        self._sources, self._targets = (_Rows.mapped(folder, side, "uint8") for side in _SIDES)
+        self._sources, self._targets = (_Rows.map(folder, side, "uint8") for side in _SIDES)
         self._places = np.arange(len(self._sources)) if places is None else places
 
     def __len__(self) -> int:
@@ -240,7 +240,7 @@ def read_links(path: Path | str) -> Iterator[GoldLinks]:
 def collate_sources(sources: Sequence[CutText]) -> Batch:
     """Put texts that are to be written about into one batch, each as one sentence."""
     batch = _as_sentences(
-        _Rows.of([pieces.ids for pieces in sources]).taken(np.arange(len(sources)))
+        _Rows.of([pieces.ids for pieces in sources]).take(np.arange(len(sources)))
     )
     return replace(batch, texts=tuple(pieces.tokens for pieces in sources))
 
@@ -274,7 +274,7 @@ class _Rows:
         return cls(np.concatenate(arrays) if arrays else np.zeros(0, np.int32), starts)
 
     @classmethod
-    def mapped(cls, folder: Path, side: str, kind: str) -> _Rows:
+    def map(cls, folder: Path, side: str, kind: str) -> _Rows:
         """Map the rows that ``_RowFiles`` wrote."""
         starts = map_array(folder, f"{side}_starts", "int64")
         return cls(map_array(folder, side, kind), starts)
@@ -286,7 +286,7 @@ class _Rows:
     def lengths(self) -> NDArray[np.int64]:
         return np.diff(self.starts)
 
-    def taken(self, rows: NDArray[np.int64]) -> Ragged:
+    def take(self, rows: NDArray[np.int64]) -> Ragged:
         starts = self.starts[rows]
         lengths = self.starts[rows + 1] - starts
         ids = self.items[places_of_rows(starts, lengths)].astype(np.int64)

@@ -203,8 +203,8 @@ def read_texts(
     """Read Python strings and as many labels, each a string, a whole number or a list of them."""
     listed = one_column(texts, "texts")
     columns = _TEXTS if labels is None else Columns(label="label")
-    given = None if labels is None else _listed(labels)
-    return Reader("texts", lambda: _paired(listed, given), columns=columns, on_bad_row=on_bad_row)
+    given = None if labels is None else _list_labels(labels)
+    return Reader("texts", lambda: _pair_up(listed, given), columns=columns, on_bad_row=on_bad_row)
 
 
 def read_strings(texts: Iterable[object]) -> Iterator[str]:
@@ -218,7 +218,7 @@ def read_strings(texts: Iterable[object]) -> Iterator[str]:
             yield from (document.text for document in reader)
 
 
-def _listed(labels: Iterable[object]) -> Iterable[object]:
+def _list_labels(labels: Iterable[object]) -> Iterable[object]:
     """Labels as Python's own values: numpy and pandas hand over arrays of theirs."""
     rows = label_rows(labels)
     if isinstance(rows, np.ndarray):
@@ -229,7 +229,7 @@ def _listed(labels: Iterable[object]) -> Iterable[object]:
     return rows
 
 
-def _paired(texts: Iterable[object], labels: Iterable[object] | None) -> Iterator[Found]:
+def _pair_up(texts: Iterable[object], labels: Iterable[object] | None) -> Iterator[Found]:
     if labels is None:
         yield from (Row(number, {"text": text}) for number, text in enumerate(texts, 1))
         return

@@ -61,7 +61,7 @@ def split_validation(
 def split_random(targets: ArrayLike, fraction: float, *, seed: int) -> Split:
     """Draw from each class its share; a class of one document stays in training."""
     classes = np.asarray(targets, dtype=np.int64)
-    wanted = _wanted(len(classes), fraction)
+    wanted = _count_wanted(len(classes), fraction)
     order = np.random.default_rng(seed).permutation(len(classes))
     sizes = np.bincount(classes)
     taken = _shares(sizes, wanted)
@@ -75,7 +75,7 @@ def split_random(targets: ArrayLike, fraction: float, *, seed: int) -> Split:
 def split_by_group(groups: ArrayLike, fraction: float, *, seed: int) -> Split:
     """Draw whole groups that together hold at most ``fraction`` of the documents."""
     names, members = np.unique(np.asarray(groups), return_inverse=True)
-    wanted = _wanted(len(members), fraction)
+    wanted = _count_wanted(len(members), fraction)
     if len(names) < 2:
         raise DataError("all documents are of one group, so none can be held out; split at random")
     sizes = np.bincount(members).tolist()
@@ -93,7 +93,7 @@ def split_by_group(groups: ArrayLike, fraction: float, *, seed: int) -> Split:
 def split_by_time(times: ArrayLike, fraction: float) -> Split:
     """Hold out the latest documents; those of the same moment stay on one side."""
     moments = np.asarray(times, dtype=np.float64)
-    wanted = _wanted(len(moments), fraction)
+    wanted = _count_wanted(len(moments), fraction)
     border = np.sort(moments)[len(moments) - wanted]
     held_out = moments >= border
     if held_out.all():
@@ -109,7 +109,7 @@ def _known(column: np.ndarray, chosen: NDArray[np.int64], by: str) -> np.ndarray
     return column[chosen]
 
 
-def _wanted(count: int, fraction: float) -> int:
+def _count_wanted(count: int, fraction: float) -> int:
     require(0 < fraction < 1, f"the validation fraction must be between 0 and 1, got {fraction}")
     if count < 2:
         raise DataError(f"{count} documents cannot be split into training and validation")

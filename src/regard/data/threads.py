@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from queue import SimpleQueue
 from threading import Event, Semaphore, Thread
-from types import TracebackType
 from typing import Generic, TypeVar, cast
 
 __all__ = ["Behind", "ahead"]
@@ -96,12 +95,7 @@ class Behind(Generic[T]):
             self._waiting.popleft().result()
         self._waiting.append(self._pool.submit(self._deal, item))
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, *problem: object) -> None:
         try:
             while self._waiting and kind is None:
                 self._waiting.popleft().result()

@@ -109,7 +109,7 @@ def read_vectors(
                     f"{path} has vectors of size {file.size}, the network wants {size}; "
                     f"use --set network.embedding_size={file.size}"
                 )
-            matrix, found = _collected(file, vocab)
+            matrix, found = _collect(file, vocab)
     except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
         raise DataError(f"{path} is damaged: {problem}") from problem
     known = found > _MISSING
@@ -125,7 +125,7 @@ def read_vectors(
     return WordVectors(matrix, known, coverage)
 
 
-def _collected(
+def _collect(
     file: TextVectors | BinaryVectors, vocab: Vocab
 ) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
     """Fill a matrix with the vectors of the vocabulary; say of each word how it was found."""

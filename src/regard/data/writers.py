@@ -9,7 +9,6 @@ from contextlib import ExitStack
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
 from typing import BinaryIO
 
 from ..errors import DataError
@@ -113,12 +112,7 @@ class RowWriter:
                 os.fsync(self._file.fileno())
             self._note(self._file.tell())
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, *problem: object) -> None:
         with self._closing:
             self._end(whole=kind is None)
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ModelError
-from .predictions import BaselineAnswers, Floats, Integers, softened
+from .predictions import BaselineAnswers, Floats, Integers, soften
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -126,7 +126,7 @@ class TfidfBaseline:
             vectorizer = _vectorizer(vocabulary=self.terms)
             vectorizer.idf_ = self.idf
             logits += vectorizer.transform(texts) @ self.coefficients.T
-        return softened(logits, multilabel=self.multilabel)
+        return soften(logits, multilabel=self.multilabel)
 
     def word_weights(self, words: Sequence[str], number: int) -> Floats:
         """What each word of a text, and the pairs it stands in, add to one class, (words,).

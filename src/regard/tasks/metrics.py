@@ -140,8 +140,8 @@ def worst_mistakes(
     return tuple(
         Mistake(
             index=index,
-            true=_named(predictions.labels[index], predictions.classes),
-            predicted=_named(decisions[index], predictions.classes),
+            true=_name_classes(predictions.labels[index], predictions.classes),
+            predicted=_name_classes(decisions[index], predictions.classes),
             probability=float(confidences[index]),
             true_probability=_probability(probabilities[index], predictions.labels[index]),
         )
@@ -187,7 +187,7 @@ class _Method:
 def _baseline(
     answers: BaselineAnswers, ours: _Method, theirs: _Method, classes: tuple[ClassName, ...]
 ) -> Baseline:
-    constant = None if theirs.constant is None else _named(theirs.constant, classes)
+    constant = None if theirs.constant is None else _name_classes(theirs.constant, classes)
     return Baseline(
         name=answers.name,
         accuracy=theirs.accuracy,
@@ -228,7 +228,7 @@ def _confusion(predictions: Predictions) -> tuple[tuple[int, ...], ...]:
     return tuple(map(tuple, matrix.tolist()))
 
 
-def _named(label: Integers, classes: tuple[ClassName, ...]) -> str:
+def _name_classes(label: Integers, classes: tuple[ClassName, ...]) -> str:
     if np.ndim(label) == 0:
         return str(classes[int(label)])
     return ", ".join(str(classes[number]) for number in np.flatnonzero(label)) or "none"

@@ -16,8 +16,8 @@ __all__ = [
     "Integers",
     "Predictions",
     "confidences",
-    "decided",
-    "softened",
+    "decide",
+    "soften",
 ]
 
 Floats = NDArray[np.float64]
@@ -72,11 +72,11 @@ class Predictions:
 
     def probabilities(self, temperature: float = 1.0) -> Floats:
         """Return the probability of each class, (documents, classes)."""
-        return softened(self.logits, multilabel=self.multilabel, temperature=temperature)
+        return soften(self.logits, multilabel=self.multilabel, temperature=temperature)
 
     def decisions(self) -> Integers:
         """Return the labels given, in the form of ``labels``; no temperature changes them."""
-        return decided(self.logits, multilabel=self.multilabel)
+        return decide(self.logits, multilabel=self.multilabel)
 
     def correct(self) -> NDArray[np.bool_]:
         """Whether each document's answer is right, for multi-label data in every label."""
@@ -97,7 +97,7 @@ class BaselineAnswers:
     note: str = ""  # such as which documents it learned from
 
 
-def softened(logits: Floats, *, multilabel: bool, temperature: float = 1.0) -> Floats:
+def soften(logits: Floats, *, multilabel: bool, temperature: float = 1.0) -> Floats:
     """Return probabilities from logits over ``temperature``: softmax, or one sigmoid a label."""
     from scipy.special import expit, softmax
 
@@ -112,7 +112,7 @@ def confidences(probabilities: Floats, *, multilabel: bool) -> Floats:
     return probabilities.max(axis=1)
 
 
-def decided(logits: Floats, *, multilabel: bool) -> Integers:
+def decide(logits: Floats, *, multilabel: bool) -> Integers:
     """Return the class of the largest logit, or for multi-label data a one where it is positive."""
     if multilabel:
         return (np.asarray(logits) > 0).astype(np.int64)

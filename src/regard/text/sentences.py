@@ -186,7 +186,7 @@ class _Walk:
     def _ends_spaced(self, place: re.Match[bytes]) -> bool:
         start, stop = place.span(1)
         close, gap = place.span(3)
-        following = self._opened(gap)
+        following = self._skip_openers(gap)
         after = self.kinds[following] if following < len(self.kinds) else 0
         if after in b",;:)" or (start and self.kinds[start - 1] in b"([<"):
             return False
@@ -290,7 +290,7 @@ class _Walk:
         found = _LEAD.match(self.kinds, self.sentence)
         return found.end() if found else self.sentence
 
-    def _opened(self, place: int) -> int:
+    def _skip_openers(self, place: int) -> int:
         """Where the dash, quotation marks and brackets that begin at ``place`` are over."""
         found = _OPENERS.match(self.kinds, place)
         return found.end() if found else place

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -75,23 +76,13 @@ def _summed_rows(gradient: Tensor) -> Tensor:
     )
 
 
-def _adam(parameters: Parameters, config: TrainingConfig) -> Optimizer:
-    return Adam(
+def _adam(kind: type[Adam | AdamW], parameters: Parameters, config: TrainingConfig) -> Optimizer:
+    return kind(
         parameters,
         lr=config.learning_rate,
         betas=(config.momentum, 0.999),
         weight_decay=config.weight_decay,
-        fused=_fused(parameters),
-    )
-
-
-def _adamw(parameters: Parameters, config: TrainingConfig) -> Optimizer:
-    return AdamW(
-        parameters,
-        lr=config.learning_rate,
-        betas=(config.momentum, 0.999),
-        weight_decay=config.weight_decay,
-        fused=_fused(parameters),
+        fused=_can_fuse(parameters),
     )
 
 
@@ -101,19 +92,19 @@ def _sgd(parameters: Parameters, config: TrainingConfig) -> Optimizer:
         lr=config.learning_rate,
         momentum=config.momentum,
         weight_decay=config.weight_decay,
-        fused=_fused(parameters),
+        fused=_can_fuse(parameters),
     )
 
 
-def _fused(parameters: Parameters) -> bool:
+def _can_fuse(parameters: Parameters) -> bool:
     # One pass over each tensor instead of ten: a table of words is large, and updating it the
     # plain way takes a quarter of a training step.
     return all(parameter.device.type in ("cpu", "cuda") for parameter in parameters)
 
 
 OPTIMIZERS: dict[str, Callable[[Parameters, TrainingConfig], Optimizer]] = {
-    "adam": _adam,
-    "adamw": _adamw,
+    "adam": partial(_adam, Adam),
+    "adamw": partial(_adam, AdamW),
     "sgd": _sgd,
 }
 """Every optimizer by its name in the settings."""

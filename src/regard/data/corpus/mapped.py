@@ -153,7 +153,7 @@ class Corpus:
         """Count the words, as written, of the chosen documents or of all."""
         counts = np.zeros(len(self.words), dtype=np.int64)
         for block in self.blocks(indices):
-            counts += np.bincount(self._gathered(block).numbers, minlength=len(counts))
+            counts += np.bincount(self._gather(block).numbers, minlength=len(counts))
         totals: dict[str, int] = {}
         for place in np.flatnonzero(counts).tolist():
             # Pieces may be told apart by the space before them alone.
@@ -174,7 +174,7 @@ class Corpus:
         if self.word_ids is None:
             raise DataError("the corpus has no ids yet; call remapped(vocab) first")
         chosen = np.asarray(indices, dtype=np.int64)
-        found = self._gathered(chosen)
+        found = self._gather(chosen)
         ids = self.word_ids[found.numbers].astype(np.int64)
         return Batch(
             ids=Ragged(torch.from_numpy(ids), torch.from_numpy(found.sentence_lengths)),
@@ -212,7 +212,7 @@ class Corpus:
         numbers = self.arrays.labels[places_of_rows(starts, counts)]
         return ClassPlaces(np.repeat(np.arange(len(chosen)), counts), self.class_numbers[numbers])
 
-    def _gathered(self, chosen: NDArray[np.int64]) -> _Gathered:
+    def _gather(self, chosen: NDArray[np.int64]) -> _Gathered:
         rows = self.sentence_rows(chosen)
         starts = self.arrays.token_starts[chosen]
         counts = self.arrays.token_starts[chosen + 1] - starts

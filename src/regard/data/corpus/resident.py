@@ -52,13 +52,13 @@ class Resident:
         shape = Shape(torch.from_numpy(rows.sentence_lengths), torch.from_numpy(rows.sentences))
         labels = self._corpus.label_tensor(chosen)
         return Batch(
-            ids=Ragged(self._gathered(chosen), send(shape.sentence_lengths, self._device)),
+            ids=Ragged(self._gather(chosen), send(shape.sentence_lengths, self._device)),
             sentences=send(shape.sentences, self._device),
             labels=None if labels is None else send(labels, self._device),
             known_shape=shape,
         )
 
-    def _gathered(self, chosen: NDArray[np.int64]) -> Tensor:
+    def _gather(self, chosen: NDArray[np.int64]) -> Tensor:
         """The ids of the documents, end to end."""
         lengths = self.lengths[chosen]
         # How much further on a document lies in the corpus than in the batch.

@@ -285,7 +285,7 @@ class DelimitedEncoder(RowEncoder):
         for number, row in enumerate(rows, first):
             require_known_columns(row, known, number)
             lines.append(_record([_flat(row.get(name)) for name in names], dialect))
-        return _encoded("".join(lines), dialect.encoding, first)
+        return _encode("".join(lines), dialect.encoding, first)
 
     def adopt(self, path: Path) -> None:
         """Take the names that the file has; they are read when its encoding is known."""
@@ -321,7 +321,7 @@ def _record(cells: Sequence[Cell], dialect: Dialect) -> str:
     else:
         numbers = dialect.quoting == "texts"
         bare = [numbers and not must(text) and (not text or is_number(text)) for text in texts]
-    written = [text if it else _quoted(text) for text, it in zip(texts, bare, strict=True)]
+    written = [text if it else _quote(text) for text, it in zip(texts, bare, strict=True)]
     return str(dialect.delimiter).join(written) + dialect.line_end
 
 
@@ -330,7 +330,7 @@ def _special(delimiter: str) -> Callable[[str], re.Match[str] | None]:
     return re.compile(f'[{re.escape(delimiter)}"\r\n]').search
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return '"' + text.replace('"', '""') + '"'
 
 
@@ -338,7 +338,7 @@ def _is_formula(text: str) -> bool:
     return text.startswith(_FORMULAS) and not is_number(text)
 
 
-def _encoded(text: str, encoding: str, first: int) -> bytes:
+def _encode(text: str, encoding: str, first: int) -> bytes:
     """The text in bytes; a lone surrogate, which no encoding holds, is shown as ``\\ud800``."""
     try:
         return text.encode(encoding)
@@ -346,7 +346,7 @@ def _encoded(text: str, encoding: str, first: int) -> bytes:
         letter = problem.object[problem.start]
         if "\ud800" <= letter <= "\udfff":
             shown = text.encode("utf-8", "backslashreplace").decode()
-            return _encoded(shown, encoding, first)
+            return _encode(shown, encoding, first)
         raise DataError(
             f"some of the rows from {first:,} on have {letter!r}, which {encoding}, the encoding "
             "of the data, cannot hold; write .jsonl instead"

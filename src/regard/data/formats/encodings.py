@@ -289,17 +289,17 @@ def _readings(sample: bytes) -> list[_Reading]:
         before = _context(text) + _SELDOM.get(encoding, _LESS_OFTEN)
         for language in languages:
             table = _letter_table(encoding, language)
-            found.append(_Reading(encoding, language, text, before + _weighed(counts, table)))
+            found.append(_Reading(encoding, language, text, before + _weigh(counts, table)))
     for encoding, language in _LANGUAGES.items():
         text = sample.decode(encoding, "replace")
         counts = Counter(text)
         table = {one: _character_score(one, encoding) for one in counts if not one.isascii()}
-        score = _context(text) + _LESS_OFTEN + _weighed(counts, table)
+        score = _context(text) + _LESS_OFTEN + _weigh(counts, table)
         found.append(_Reading(encoding, language, text, score))
     return found
 
 
-def _weighed(counts: Counter[str], table: dict[str, float]) -> float:
+def _weigh(counts: Counter[str], table: dict[str, float]) -> float:
     return sum(
         count * (_ASCII if one.isascii() else table.get(one, _STRANGE))
         for one, count in counts.items()

@@ -158,7 +158,7 @@ class Lines:
                 line = _decode_either(raw, encoding) if also_utf_8 else raw.decode(encoding)
             except UnicodeDecodeError as problem:
                 escaped = raw.decode("ascii", "surrogateescape")
-                yield escaped, _described(problem, encoding)
+                yield escaped, _describe(problem, encoding)
             else:
                 yield line, None
 
@@ -226,7 +226,7 @@ def _decode_either(raw: bytes, encoding: str) -> str:
         return raw.decode(encoding)
 
 
-def _described(problem: UnicodeDecodeError, encoding: str) -> str:
+def _describe(problem: UnicodeDecodeError, encoding: str) -> str:
     wrong = problem.object[problem.start]
     return (
         f"not valid {encoding}: byte 0x{wrong:02x} at position {problem.start + 1} of the line; "
