@@ -318,9 +318,9 @@ def broken(project, tmp_path_factory):
 def test_a_users_error_is_one_line_that_says_what_to_do(shell, broken, tmp_path, name):
     arguments, message = ERRORS[name]
     filled = [part.format(folder=broken, data=broken / "train.csv") for part in arguments]
-    ran = shell("train", *filled, "--out", tmp_path / "model")
+    ran = shell("train", *filled, "--out", tmp_path / "new" / "model")
     assert re.search(message, ran.error), ran.error
-    assert list(tmp_path.iterdir()) == [], "not even an unfinished model"
+    assert list(tmp_path.iterdir()) == [], "not even the folder for the model"
 
 
 def test_two_trainings_do_not_share_a_folder(shell, project, tmp_path):
@@ -398,7 +398,7 @@ def test_resuming_nothing_starts_anew_and_says_so(shell, project, tmp_path):
     [
         ("check_corpus", "stopped before anything was learnt: there is no model to save"),
         ("_after", "stopped by hand; "),
-        ("_fit_temperature", "stopped by hand after the training"),
+        ("fit_temperature", "stopped by hand after the training"),
         ("best_method_held_out", "stopped by hand after the training"),
         ("fit_baseline", "stopped by hand after the training"),
     ],

@@ -92,3 +92,18 @@ def test_ctrl_c_while_it_is_made_leaves_nothing_behind(tmp_path, monkeypatch, he
             pass
         assert path.exists() == held
     assert not path.exists()
+
+
+@pytest.mark.parametrize("kept", ["", "a", "a/b"])
+def test_folders_that_were_made_go_where_nothing_is_in_them(tmp_path, kept):
+    with hold_lock(tmp_path / "a" / "b" / "c" / "lock", taken="taken"):
+        (tmp_path / kept / "model").touch()
+    left = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*"))
+    assert (
+        left
+        == {
+            "": ["model"],
+            "a": ["a", "a/model"],
+            "a/b": ["a", "a/b", "a/b/model"],
+        }[kept]
+    )

@@ -140,6 +140,7 @@ COMMANDS = {
     "look.json": ("look", ".json", ("model", "in.csv", "-q")),
     "diff.html": ("diff", ".html", ("model", "model", "in.csv", "-q")),
     "train": ("train", "", ("in.csv", *SMALL)),
+    "train that fails": ("train", "", ("in.csv", "--text-column", "nothing", *SMALL)),
 }
 
 

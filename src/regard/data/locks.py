@@ -23,20 +23,26 @@ _TRIES = 100
 def hold_lock(path: Path, *, taken: str) -> Iterator[None]:
     """Hold the lock file ``path`` inside; ``taken`` is the error where another holds it already.
 
-    The file is made, with its folder, and removed at the end. One that a killed process left
-    behind is free: the system let go of it.
+    The file is made, with the folders above it, and removed at the end, with those of the folders
+    in which there is nothing. One that a killed process left is free: the system let go of it.
     """
+    made = [folder for folder in path.parents if not folder.exists()]  # the deepest first
     try:
         file = _open_and_lock(path, taken)
+        try:
+            yield
+        finally:
+            _let_go(file, path)
     except KeyboardInterrupt:
         # It may have come when the file was made and before anyone here knew of it.
         with suppress(DataError, OSError):
-            _let_go(_open_and_lock(path, taken), path)
+            if path.exists():
+                _let_go(_open_and_lock(path, taken), path)
         raise
-    try:
-        yield
     finally:
-        _let_go(file, path)
+        with suppress(OSError):
+            for folder in made:
+                folder.rmdir()
 
 
 def _open_and_lock(path: Path, taken: str) -> int:
