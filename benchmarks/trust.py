@@ -22,8 +22,7 @@ from regard.audit.run import sample
 from regard.data.columns import Columns
 from regard.data.readers import read_documents
 from regard.explain import attention
-from regard.explain.comprehensiveness import comprehensiveness, ranked_levels
-from regard.explain.receipts import inquiries
+from regard.explain.receipts import comprehensiveness, inquiries, ranked_levels
 
 PAIRS = ("attention, gradient", "attention, leave-one-out", "gradient, leave-one-out")
 PUBLISHED = {

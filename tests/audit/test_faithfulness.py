@@ -17,8 +17,8 @@ from regard.audit.faithfulness import (
     read_receipt,
 )
 from regard.data.batch import Batch
-from regard.explain import attention, gradient_input
-from regard.explain.gradients import log_odds
+from regard.explain import attention
+from regard.explain.gradients import log_odds, multiply_gradient_by_input
 from regard.explain.rankings import taken
 from regard.explain.receipts import inquiries
 from regard.ragged import Ragged
@@ -70,7 +70,7 @@ def naive_ferret(model, text, scores, number):
 def test_ferret_equals_reading_every_shortened_text(name):
     model = built(CONFIGS[name])
     answers = asked(model, TEXTS[:1])
-    (explained,) = gradient_input.explain(answers)
+    (explained,) = multiply_gradient_by_input(answers)
     (inquiry,) = inquiries(answers)
     number = answers.chosen[0][0]
     scores = np.array(explained.decisions[0].level("word").scores)

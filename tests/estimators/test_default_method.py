@@ -22,8 +22,8 @@ from regard.estimators.default_method import (
 )
 from regard.estimators.fitting import FitOptions, Holdout
 from regard.estimators.training_documents import prepare
-from regard.explain.comprehensiveness import comprehensiveness
 from regard.explain.methods import DEFAULT_METHOD, METHODS, methods_for
+from regard.explain.receipts import comprehensiveness
 from regard.text.tokenize import TextConfig, tokenize
 from regard.views.explanation.receipt import conclusion
 from support.reviews import reviews, tiny

@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 import torch
 
-from regard.explain import contrast, counterfactual, erasure, lime
+from regard.explain import counterfactual, lime
 from regard.explain.counterfactual import RANDOM_SETS
+from regard.explain.erasure import contrast, erase
 from regard.text.tokenize import tokenize
 from support.questions import CONFIGS, TEXTS, WORDS, LinearBag, asked, bag, built
 
@@ -25,7 +26,7 @@ def worths(text):
 @pytest.mark.parametrize("multilabel", [False, True])
 def test_erasure_is_the_probability_lost(multilabel):
     """In a linear bag the drop without a word is known in closed form."""
-    found = erasure.explain(asked(bag(WORTH), multilabel=multilabel, chosen=(1,)))
+    found = erase(asked(bag(WORTH), multilabel=multilabel, chosen=(1,)))
     for explanation, text in zip(found, TEXTS, strict=True):
         words, total = worths(text), sum(worths(text))
         expected = [sigmoid(total) - sigmoid(total - value) for value in words]
@@ -44,7 +45,7 @@ def test_a_contrast_sees_only_the_two_classes():
     table = torch.zeros(len(WORDS) + 2, 3)
     table[2:] = torch.randn(len(WORDS), 3, generator=torch.Generator().manual_seed(0))
     answers = asked(LinearBag(table).eval(), temperature=2.0, chosen=(0,))
-    for explanation, text in zip(contrast.explain(replace(answers, against=1)), TEXTS, strict=True):
+    for explanation, text in zip(contrast(replace(answers, against=1)), TEXTS, strict=True):
         ids = [
             2 + WORDS.index(w.lower()) if w.lower() in WORDS else 1 for w in tokenize(text).words()
         ]
@@ -52,7 +53,7 @@ def test_a_contrast_sees_only_the_two_classes():
         decision = explanation.decisions[0]
         assert decision.level("word").scores == pytest.approx(expected, abs=1e-5)
         assert (decision.label, decision.against) == ("class 0", "class 1")
-    rivals = [one.decisions[0].against for one in contrast.explain(answers)]
+    rivals = [one.decisions[0].against for one in contrast(answers)]
     likely = answers.probabilities[:, 1:].argmax(1) + 1
     assert rivals == [f"class {number}" for number in likely.tolist()], "the likeliest other"
 

@@ -6,9 +6,16 @@ import pytest
 import torch
 
 from regard.data.batch import Batch
-from regard.explain import attention_gradient, gradient_input, integrated_gradients
-from regard.explain.gradients import log_odds
-from regard.explain.integrated_gradients import STEPS, TOLERANCE, integrated
+from regard.explain import gradients
+from regard.explain.gradients import (
+    STEPS,
+    TOLERANCE,
+    integrate_gradients,
+    integrated,
+    log_odds,
+    multiply_attention_by_gradient,
+    multiply_gradient_by_input,
+)
 from regard.models.han import HANConfig
 from regard.ragged import Ragged
 from support.questions import CONFIGS, SMALL, TEXTS, asked, bag, built
@@ -37,23 +44,23 @@ def log_odds_by_hand(answers, vectors, batch, number):
     return torch.log(likely[:, number]) - torch.log1p(-likely[:, number])
 
 
-@pytest.mark.parametrize("method", [gradient_input, integrated_gradients])
+@pytest.mark.parametrize("method", [multiply_gradient_by_input, integrate_gradients])
 @pytest.mark.parametrize("multilabel", [False, True])
 def test_in_a_linear_bag_a_word_is_worth_its_own_number(method, multilabel):
     answers = asked(bag(WORTH), multilabel=multilabel, chosen=(1,), temperature=2.0)
     expected = [value / 2 for value in worth(answers)]
-    assert scores(method.explain(answers)) == pytest.approx(expected, abs=1e-5)
+    assert scores(method(answers)) == pytest.approx(expected, abs=1e-5)
     if not multilabel:
-        other = method.explain(replace(answers, chosen=((0,),) * len(TEXTS)))
+        other = method(replace(answers, chosen=((0,),) * len(TEXTS)))
         assert scores(other) == pytest.approx([-value for value in expected], abs=1e-5)
 
 
-@pytest.mark.parametrize("method", [gradient_input, integrated_gradients])
+@pytest.mark.parametrize("method", [multiply_gradient_by_input, integrate_gradients])
 def test_a_sentence_has_the_sum_over_its_words(method):
     answers = asked(bag(WORTH), chosen=(1,))
     worths = torch.tensor(worth(answers)).split(answers.batch.ids.host_lengths)
     expected = [float(row.sum()) for row in worths]
-    assert scores(method.explain(answers), "sentence") == pytest.approx(expected, abs=1e-5)
+    assert scores(method(answers), "sentence") == pytest.approx(expected, abs=1e-5)
 
 
 @pytest.mark.parametrize("multilabel", [False, True])
@@ -74,7 +81,7 @@ def test_gradient_input_is_the_slope_along_each_vector(name, multilabel):
     vectors = model.embedding(batch.ids.values).detach().requires_grad_()
     log_odds_by_hand(answers, vectors, batch, 2).sum().backward()
     expected = (vectors.grad * vectors).sum(1).tolist()
-    assert scores(gradient_input.explain(answers)) == pytest.approx(expected, abs=1e-5)
+    assert scores(multiply_gradient_by_input(answers)) == pytest.approx(expected, abs=1e-5)
 
 
 @pytest.mark.parametrize("name", ["han", "flat", "cahan", "flow"])
@@ -90,7 +97,7 @@ def test_integrated_gradients_are_the_mean_slope_on_the_way_from_zero(name):
         log_odds_by_hand(answers, along, batch, 1).sum().backward()
         total += along.grad / 100
     expected = (total * vectors).sum(1).tolist()
-    found = scores(integrated_gradients.explain(answers))
+    found = scores(integrate_gradients(answers))
     assert found == pytest.approx(expected, abs=2e-4)
 
 
@@ -104,7 +111,7 @@ def test_integrated_gradients_add_up(name):
     with torch.no_grad():
         moved = log_odds_by_hand(answers, vectors, batch, 0)
         moved = moved - log_odds_by_hand(answers, torch.zeros_like(vectors), batch, 0)
-    for one, expected in zip(integrated_gradients.explain(answers), moved.tolist(), strict=True):
+    for one, expected in zip(integrate_gradients(answers), moved.tolist(), strict=True):
         total = sum(one.decisions[0].level("word").scores)
         assert total == pytest.approx(expected, abs=TOLERANCE * abs(expected) + 2e-3)
 
@@ -117,13 +124,13 @@ def test_more_steps_are_taken_only_where_they_are_needed(monkeypatch):
         taken.append((steps, len(batch)))
         return integrated(answers, batch, numbers, steps) * (1.0 if steps > STEPS[0] else 0.5)
 
-    monkeypatch.setattr(integrated_gradients, "integrated", counted)
+    monkeypatch.setattr(gradients, "integrated", counted)
     answers = asked(model)
-    found = integrated_gradients.explain(answers)
+    found = integrate_gradients(answers)
     assert taken[0] == (STEPS[0], len(TEXTS))
     assert taken[1][0] == STEPS[1] and 0 < taken[1][1] < len(TEXTS), "not the empty document"
     monkeypatch.undo()
-    assert scores(found) == pytest.approx(scores(integrated_gradients.explain(answers)), abs=0.05)
+    assert scores(found) == pytest.approx(scores(integrate_gradients(answers)), abs=0.05)
 
 
 @pytest.mark.parametrize("name", ["han", "flat", "cahan", "structured"])
@@ -131,7 +138,7 @@ def test_attention_gradient_is_weight_times_slope(name):
     """By finite differences: how far the answer moves when one weight grows, the others given."""
     model = built(CONFIGS[name], label_count=3).double()
     answers = asked(model, TEXTS[:1], chosen=(2,))
-    found = attention_gradient.explain(answers)
+    found = multiply_attention_by_gradient(answers)
     for layer in answers.output.attention:
         weights = layer.weights.values
 
@@ -152,7 +159,7 @@ def test_attention_gradient_is_weight_times_slope(name):
 
 
 @pytest.mark.parametrize("name", ["han", "flat", "cahan", "flow"])
-@pytest.mark.parametrize("method", [gradient_input, integrated_gradients])
+@pytest.mark.parametrize("method", [multiply_gradient_by_input, integrate_gradients])
 def test_captum_finds_the_same(name, method, monkeypatch):
     """An independent implementation agrees to 1e-4."""
     attr = pytest.importorskip(
@@ -169,12 +176,12 @@ def test_captum_finds_the_same(name, method, monkeypatch):
         return log_odds_by_hand(answers, vectors.flatten(0, 1), copies, 1)
 
     vectors = model.embedding(batch.ids.values).detach()[None]
-    if method is gradient_input:
+    if method is multiply_gradient_by_input:
         found = attr.InputXGradient(forward).attribute(vectors.requires_grad_())
     else:
-        monkeypatch.setattr(integrated_gradients, "STEPS", (64,))
+        monkeypatch.setattr(gradients, "STEPS", (64,))
         found = attr.IntegratedGradients(forward).attribute(
             vectors, torch.zeros_like(vectors), n_steps=64, method="gausslegendre"
         )
     expected = found.sum(-1)[0].tolist()
-    assert scores(method.explain(answers)) == pytest.approx(expected, abs=1e-4)
+    assert scores(method(answers)) == pytest.approx(expected, abs=1e-4)

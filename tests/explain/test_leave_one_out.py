@@ -5,9 +5,9 @@ import pytest
 import torch
 
 from regard.data.batch import collate
-from regard.explain import erasing, leave_one_out
+from regard.explain import erasing, erasure
 from regard.explain.erasing import Eraser, documents
-from regard.explain.leave_one_out import without_each_sentence, without_each_word
+from regard.explain.erasure import without_each_sentence, without_each_word
 from regard.explain.methods import METHODS
 from regard.text.tokenize import tokenize
 from support.questions import CONFIGS, TEXTS, VOCAB, asked, bag, built
@@ -52,8 +52,8 @@ def test_within_the_allowance_everything_is_measured(name, policy):
 def test_beyond_it_the_most_moving_pieces_are_measured(name, monkeypatch):
     made = eraser(name)
     exact = made.without_each_word(), made.without_each_sentence()
-    monkeypatch.setattr(leave_one_out, "ITEMS", 1500)
-    monkeypatch.setattr(leave_one_out, "ITEMS_PER_WORD", 1)
+    monkeypatch.setattr(erasure, "ITEMS", 1500)
+    monkeypatch.setattr(erasure, "ITEMS_PER_WORD", 1)
     words, sentences = without_each_word(made, unchanged), without_each_sentence(made, unchanged)
     assert 0 < words.measured < made.word_count
     for found, right in ((words, exact[0]), (sentences, exact[1])):
@@ -70,9 +70,9 @@ def test_a_sentence_read_again_alone_gives_a_near_guess(monkeypatch):
     """Nothing is measured at the end: what is left is the slope along the sentence's vector."""
     made = eraser("han")
     whole, exact = made.whole(), made.without_each_word()
-    monkeypatch.setattr(leave_one_out, "ITEMS", 2 * int((made.lengths**2).sum()))
-    monkeypatch.setattr(leave_one_out, "ITEMS_PER_WORD", 0)
-    monkeypatch.setattr(leave_one_out, "_furthest", lambda *_: np.zeros(0, dtype=np.int64))
+    monkeypatch.setattr(erasure, "ITEMS", 2 * int((made.lengths**2).sum()))
+    monkeypatch.setattr(erasure, "ITEMS_PER_WORD", 0)
+    monkeypatch.setattr(erasure, "_furthest", lambda *_: np.zeros(0, dtype=np.int64))
     found = without_each_word(made, unchanged)
     assert found.measured == 0
     guessed, truly = found.values - whole, exact - whole
@@ -85,15 +85,15 @@ def test_a_sentence_read_again_alone_gives_a_near_guess(monkeypatch):
 def test_no_more_is_read_than_allowed(text, monkeypatch):
     """Whatever the shape: usual sentences, one without end, hundreds of one word."""
     made = eraser("han", text)
-    monkeypatch.setattr(leave_one_out, "ITEMS", 3000)
-    monkeypatch.setattr(leave_one_out, "ITEMS_PER_WORD", 4)
+    monkeypatch.setattr(erasure, "ITEMS", 3000)
+    monkeypatch.setattr(erasure, "ITEMS_PER_WORD", 4)
     allowed = max(3000, 4 * made.word_count)
     for ask in (without_each_word, without_each_sentence):
         seen = counted(made, monkeypatch)
         found = ask(made, unchanged)
         monkeypatch.undo()
-        monkeypatch.setattr(leave_one_out, "ITEMS", 3000)
-        monkeypatch.setattr(leave_one_out, "ITEMS_PER_WORD", 4)
+        monkeypatch.setattr(erasure, "ITEMS", 3000)
+        monkeypatch.setattr(erasure, "ITEMS_PER_WORD", 4)
         # The whole document is asked about a few times besides.
         assert sum(seen) <= 1.05 * allowed + 4 * made.sentence_count
         assert bool(torch.isfinite(found.values).all())
@@ -104,8 +104,8 @@ def test_explanations_say_how_much_was_measured(monkeypatch):
     answers = asked(built(CONFIGS["han"]), [LONG], chosen=(0, 1))
     (whole,) = METHODS["erasure"].explain(answers)
     assert [weights.measured for weights in whole.decisions[0].weights] == [None, None]
-    monkeypatch.setattr(leave_one_out, "ITEMS", 1500)
-    monkeypatch.setattr(leave_one_out, "ITEMS_PER_WORD", 1)
+    monkeypatch.setattr(erasure, "ITEMS", 1500)
+    monkeypatch.setattr(erasure, "ITEMS_PER_WORD", 1)
     for name in ("erasure", "contrast"):
         (found,) = METHODS[name].explain(answers)
         words = found.decisions[0].level("word")
@@ -118,8 +118,8 @@ def test_explanations_say_how_much_was_measured(monkeypatch):
 
 def test_a_bag_of_words_is_guessed_without_an_error(monkeypatch):
     """In a linear model the slope is all there is."""
-    monkeypatch.setattr(leave_one_out, "ITEMS", 1)
-    monkeypatch.setattr(leave_one_out, "ITEMS_PER_WORD", 0)
+    monkeypatch.setattr(erasure, "ITEMS", 1)
+    monkeypatch.setattr(erasure, "ITEMS_PER_WORD", 0)
     (ids,) = documents(collate([tokenize(LONG)], VOCAB))
     made = Eraser(bag({"dull": 1.5, "brilliant": -2.0}), ids)
     found = without_each_word(made, unchanged)

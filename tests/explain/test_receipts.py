@@ -11,10 +11,9 @@ from sklearn.metrics import roc_auc_score
 
 from regard.data.batch import Batch
 from regard.explain import receipts
-from regard.explain.comprehensiveness import comprehensiveness
 from regard.explain.erasing import documents
 from regard.explain.methods import METHODS, methods_for
-from regard.explain.receipts import with_receipts
+from regard.explain.receipts import comprehensiveness, with_receipts
 from regard.ragged import Ragged
 from regard.records.explanation import CHANCE, FAITHFUL, NOT_MEASURED, TOO_SHORT, WEAK
 from regard.records.weights import Weights

@@ -8,10 +8,9 @@ import torch
 
 from regard.data.batch import Batch
 from regard.explain.erasing import erasers
+from regard.explain.erasure import without_each_sentence, without_each_word
 from regard.explain.fitted import Question
-from regard.explain.gradients import log_odds_of
-from regard.explain.integrated_gradients import TOLERANCE
-from regard.explain.leave_one_out import without_each_sentence, without_each_word
+from regard.explain.gradients import TOLERANCE, log_odds_of
 from regard.explain.methods import METHODS, methods_for
 from regard.models.wide import Wide
 from regard.nn.rows import row_sum
@@ -118,8 +117,8 @@ def test_every_method_explains_it(wide, method):
 
 def test_what_is_estimated_of_a_long_text_heeds_ngrams(wide, monkeypatch):
     """Where nothing may be measured, what n-grams say of a word still counts."""
-    monkeypatch.setattr("regard.explain.leave_one_out.ITEMS", 0)
-    monkeypatch.setattr("regard.explain.leave_one_out.ITEMS_PER_WORD", 0)
+    monkeypatch.setattr("regard.explain.erasure.ITEMS", 0)
+    monkeypatch.setattr("regard.explain.erasure.ITEMS_PER_WORD", 0)
     (_, answers), *_ = wide.fitted_.answers([TEXTS[3]])
     (eraser,) = erasers(answers.model, answers.batch)
     value = partial(log_odds_of, numbers=answers.chosen[0], answers=answers)

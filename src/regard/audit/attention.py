@@ -17,10 +17,10 @@ from torch import Tensor
 
 from ..data.batch import Batch
 from ..explain.answers import Answers
-from ..explain.comprehensiveness import ranked_levels
 from ..explain.erasing import documents
 from ..explain.gradients import differentiating
 from ..explain.rankings import Floats, random_ranks, ranks_of
+from ..explain.receipts import ranked_levels
 from ..models.base import Attention, Hierarchical
 from ..ragged import Ragged
 from ..records.audit import FlipTable

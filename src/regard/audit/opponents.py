@@ -15,10 +15,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ..explain.answers import Answers, explanations
+from ..explain.answers import Answers, explanations, levels
 from ..explain.fitted import Fitted
 from ..explain.methods import METHODS
-from ..explain.scores import levels
 from ..models.base import Model
 from ..records.audit import Rival
 from ..records.explanation import Explanation

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DataError
-from ..explain.comprehensiveness import ranked_levels
 from ..explain.erasing import Mask
 from ..explain.rankings import Floats
+from ..explain.receipts import ranked_levels
 from ..records.explanation import Decision, Explanation
 from ..records.weights import Span, Weights
 from ..text.document import Document

@@ -12,10 +12,9 @@ from ..config import require, require_one_of
 from ..errors import DataError
 from ..explain.answers import Answers
 from ..explain.attention import explain as by_attention
-from ..explain.comprehensiveness import ranked_levels
 from ..explain.fitted import Fitted, HasFitted
 from ..explain.methods import METHODS, methods_for
-from ..explain.receipts import inquiries, measure
+from ..explain.receipts import inquiries, measure, ranked_levels
 from ..models.base import Model
 from ..models.reader import chunks
 from ..records.audit import Audit, MethodAudit, Rival

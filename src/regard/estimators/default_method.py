@@ -13,9 +13,9 @@ from ..data.batch import Batch
 from ..data.batches import cut_runs
 from ..errors import ConfigError, DataError
 from ..explain.answers import Answers
-from ..explain.comprehensiveness import comprehensiveness
 from ..explain.fitted import Fitted
 from ..explain.methods import METHODS, methods_for
+from ..explain.receipts import comprehensiveness
 from ..ragged import Ragged
 from ..text.document import Tokens
 from ..text.vocab import Vocab

@@ -1,1 +1,1 @@
-"""What decided, by one method a file."""
+"""What decided, by several methods, and how faithful each of them was measured to be."""

@@ -12,12 +12,20 @@ from ..config import require
 from ..data.batch import Batch
 from ..models.base import Model, Output
 from ..records.explanation import ClassName, Decision, Explanation
-from ..records.weights import Span, Weights
+from ..records.weights import Span, Weights, sum_by
 from ..tasks.classify import probabilities
 from ..text.document import Tokens
 from ..text.vocab import UNKNOWN
 
-__all__ = ["Answers", "explanations", "holding", "likeliest", "unread_spans"]
+__all__ = [
+    "Answers",
+    "explanations",
+    "holding",
+    "levels",
+    "levels_of_batch",
+    "likeliest",
+    "unread_spans",
+]
 
 Chosen = tuple[tuple[int, ...], ...]
 """For each document the numbers of the classes to explain, at least one."""
@@ -139,3 +147,41 @@ def _true_labels(answers: Answers, place: int) -> tuple[ClassName, ...] | None:
     return tuple(
         name for name, holds in zip(answers.classes, label.tolist(), strict=True) if holds > 0.5
     )
+
+
+def levels(
+    text: Tokens,
+    words: Sequence[float],
+    sentences: Sequence[float] | None = None,
+    *,
+    unit: str,
+    measured: tuple[int | None, int | None] = (None, None),
+) -> tuple[Weights, ...]:
+    """Weigh a text's words and sentences by scores; that of a sentence is by default the sum.
+
+    ``measured`` says how many scores of either are no estimates, where some are.
+    """
+    spans = text.sentence_spans()
+    word_spans = [(start, end) for start, end in text.spans.tolist()]
+    by_word = Weights.from_scores("word", word_spans, words, unit=unit, measured=measured[0])
+    if sentences is None:
+        return by_word, sum_by(by_word, spans)
+    by_sentence = Weights.from_scores("sentence", spans, sentences, unit=unit, measured=measured[1])
+    return by_word, by_sentence
+
+
+def levels_of_batch(
+    batch: Batch, words: Tensor, sentences: Tensor | None = None, *, unit: str
+) -> list[tuple[Weights, ...]]:
+    """Weigh every document of a batch by the scores of all its words, (tokens,), and sentences."""
+    by_word = _rows(words, batch.by_document.host_lengths)
+    by_sentence: list[list[float]] | list[None] = [None] * len(batch)
+    if sentences is not None:
+        by_sentence = _rows(sentences, batch.sentences.tolist())
+    return [
+        levels(*parts, unit=unit) for parts in zip(batch.texts, by_word, by_sentence, strict=True)
+    ]
+
+
+def _rows(scores: Tensor, lengths: list[int]) -> list[list[float]]:
+    return [row.tolist() for row in scores.detach().double().cpu().split(lengths)]

@@ -15,8 +15,7 @@ from ..records.explanation import Change, Explanation
 from ..records.weights import Span, Weights
 from .answers import Answers, explanations
 from .erasing import Eraser, Mask, erasers
-from .erasure import POLICY
-from .leave_one_out import without_each_sentence
+from .erasure import POLICY, without_each_sentence
 
 __all__ = ["explain"]
 

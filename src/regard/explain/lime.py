@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..records.explanation import Explanation
-from .answers import Answers, explanations
+from .answers import Answers, explanations, levels
 from .erasing import Eraser, Mask, documents
 from .erasure import POLICY
-from .scores import levels
 
 __all__ = ["explain", "sampled"]
 

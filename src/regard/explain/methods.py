@@ -9,15 +9,16 @@ from ..models.base import Hierarchical, Model
 from ..records.explanation import Explanation
 from . import (
     attention,
-    attention_gradient,
-    contrast,
     counterfactual,
-    erasure,
-    gradient_input,
-    integrated_gradients,
     lime,
 )
 from .answers import Answers
+from .erasure import contrast, erase
+from .gradients import (
+    integrate_gradients,
+    multiply_attention_by_gradient,
+    multiply_gradient_by_input,
+)
 
 __all__ = ["DEFAULT_METHOD", "METHODS", "Method", "methods_for"]
 
@@ -43,22 +44,22 @@ METHODS: dict[str, Method] = {
         attention.explain, "where the model looked: the weights of its attention", readings=1
     ),
     "attention_gradient": Method(
-        attention_gradient.explain,
+        multiply_attention_by_gradient,
         "attention x gradient: what the answer would gain from more of each weight",
         readings=8,
     ),
     "gradient_input": Method(
-        gradient_input.explain,
+        multiply_gradient_by_input,
         "gradient x input: how steeply the answer rises along each word's own vector",
         readings=10,
     ),
     "integrated_gradients": Method(
-        integrated_gradients.explain,
+        integrate_gradients,
         "the gradient averaged on the way from nothing to the word; adds up to the answer",
         readings=300,
     ),
     "erasure": Method(
-        erasure.explain,
+        erase,
         "what is lost without each word and each sentence, by leaving it out",
         readings=40,
         keeps=True,
@@ -70,7 +71,7 @@ METHODS: dict[str, Method] = {
         usual=False,
     ),
     "contrast": Method(
-        contrast.explain,
+        contrast,
         "why this label rather than that: what the odds between two lose without each piece",
         readings=40,
         usual=False,

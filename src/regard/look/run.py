@@ -19,8 +19,8 @@ from ..errors import ConfigError, DataError, nearest
 from ..explain.answers import Answers
 from ..explain.attention import pooling_layer, shares
 from ..explain.erasing import erasers
+from ..explain.erasure import without_each_sentence
 from ..explain.fitted import Fitted, HasFitted, Question
-from ..explain.leave_one_out import without_each_sentence
 from ..models.base import Attention
 from ..models.reader import chunks
 from ..nn.rows import row_sum
