@@ -81,6 +81,16 @@ def test_good_data_raise_no_doubt(tmp_path):
     assert found.describe()[1] == "2 classes, one a document: 0 5, 1 5"
 
 
+def test_of_many_rare_classes_the_rest_are_counted(tmp_path):
+    rows = [Document(f"text {number}", f"class {number:04}") for number in range(1013)]
+    lines = check_corpus(build_corpus(rows, tmp_path)).describe()
+    assert any(
+        line.startswith("! classes of fewer than two training documents: class 0000, ")
+        and line.endswith("class 0011, and 1,001 more")
+        for line in lines
+    ), lines
+
+
 def test_skipped_rows_and_cuts_are_in_the_check(tmp_path):
     """Nothing is dropped without being counted."""
     rows = [{"text": "One two three.", "label": "a"}, {"text": "x", "label": ""}] * 2

@@ -4,6 +4,7 @@ for a terminal. Nothing is dropped without being counted here.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -226,11 +227,9 @@ class DataCheck(Record):
         if not self.classes:
             return []
         largest = sorted(self.classes, key=lambda entry: -entry.training)
-        shown = [f"{entry.label} {entry.training:,}" for entry in largest[:_SHOWN_CLASSES]]
-        more = len(largest) - len(shown)
         kind = "several a document" if self.multilabel else "one a document"
-        tail = f", and {more:,} more" if more else ""
-        return [f"{len(largest):,} classes, {kind}: {', '.join(shown)}{tail}"]
+        names = _first([f"{entry.label} {entry.training:,}" for entry in largest])
+        return [f"{len(largest):,} classes, {kind}: {names}"]
 
     def _doubts(self) -> list[str]:
         found = []
@@ -247,7 +246,7 @@ class DataCheck(Record):
                     "training documents too: scores on them flatter"
                 )
         if self.rare_classes:
-            names = ", ".join(self.rare_classes[:_SHOWN_CLASSES])
+            names = _first(self.rare_classes)
             found.append(f"classes of fewer than two training documents: {names}")
         if len(self.classes) == 1:
             found.append(f"there is one class only, {self.classes[0].label}")
@@ -308,3 +307,10 @@ def _duration(seconds: float) -> str:
 
 def _size(count: int) -> str:
     return f"{count / 2**20:,.0f} MB" if count < 2**30 else f"{count / 2**30:,.1f} GB"
+
+
+def _first(names: Sequence[str]) -> str:
+    """The first of many names, and how many are left."""
+    more = len(names) - _SHOWN_CLASSES
+    tail = f", and {more:,} more" if more > 0 else ""
+    return f"{', '.join(names[:_SHOWN_CLASSES])}{tail}"
