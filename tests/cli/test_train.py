@@ -426,3 +426,21 @@ def test_ctrl_c_while_saving_waits_until_it_is_saved(shell, project, tmp_path):
         ran = shell("train", project.training, *COLUMNS, *ONE_EPOCH, "--out", tmp_path / "model")
     assert ran.code == 0
     assert DocumentClassifier.load(tmp_path / "model").facts_["training_documents"] == 72
+
+
+def test_the_network_may_stand_alone(shell, project, tmp_path):
+    given = ("train", project.training, *COLUMNS, *ONE_EPOCH)
+    ran = shell(*given, "--out", tmp_path / "m", "--wide", "off")
+    assert ran.code == 0, ran.err
+    assert not (tmp_path / "m" / "wide.safetensors").exists()
+    refused = shell(*given, "--out", tmp_path / "n", "--wide", "of")
+    assert refused.code and "--wide cannot be 'of'" in refused.err
+
+
+def test_ngrams_have_settings(shell, project, tmp_path):
+    given = ("train", project.training, *COLUMNS, *ONE_EPOCH, "--set", "wide.longest=2")
+    ran = shell(*given, "--out", tmp_path / "m")
+    assert ran.code == 0, ran.err
+    assert json.loads((tmp_path / "m" / "config.json").read_text())["wide"]["longest"] == 2
+    both = shell(*given, "--out", tmp_path / "n", "--wide", "off")
+    assert both.code and "give one of them" in both.err

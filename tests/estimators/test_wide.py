@@ -7,7 +7,7 @@ from safetensors.numpy import load_file, save_file
 
 from regard import DocumentClassifier, ModelError
 from regard.estimators.folder import seal
-from regard.estimators.wide import LearningData, fit_blend, learn_ngrams
+from regard.estimators.wide import LearningData, _first_say, fit_blend, learn_ngrams
 from regard.models.ngrams import Rows
 from regard.models.wide import Wide, WideConfig
 from support.reviews import reviews, tagged, tiny
@@ -22,7 +22,7 @@ def wide():
 
 def test_ngrams_stand_beside_the_network(wide):
     assert isinstance(wide.model_, Wide)
-    assert wide.facts_["ngrams"] == len(wide.model_.table) > 0
+    assert wide.facts_["ngrams"] == len(wide.model_.tables[0]) > 0
     assert wide.score(TEXTS, LABELS) > 0.9
     assert len(wide.seen_) == len(set(TEXTS)), "what was held out is learnt from too"
 
@@ -56,9 +56,15 @@ def _break(arrays, name, value):
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        (lambda arrays: arrays.pop("weights"), "holds no weights"),
-        (lambda arrays: _break(arrays, "keys", lambda keys: keys[::-1].copy()), "out of order"),
-        (lambda arrays: _break(arrays, "rarity", lambda worth: worth * np.nan), "no number"),
+        (lambda arrays: arrays.pop("words.weights"), r"holds no words\.weights"),
+        (
+            lambda arrays: _break(arrays, "words.keys", lambda keys: keys[::-1].copy()),
+            "out of order",
+        ),
+        (
+            lambda arrays: _break(arrays, "letters.rarity", lambda worth: worth * np.nan),
+            "no number",
+        ),
         (lambda arrays: _break(arrays, "scale", lambda scale: scale[:0]), "holds no scale"),
     ],
 )
@@ -108,8 +114,8 @@ def test_ngrams_that_decide_are_found():
     data = learning()
     learnt = learn_ngrams(data, WideConfig())
     weights = learnt.after.weights[:, 1] - learnt.after.weights[:, 0]
-    assert learnt.table.keys[weights.argmax()] == 3
-    assert learnt.table.keys[weights.argmin()] == 2
+    assert learnt.tables[0].keys[weights.argmax()] == 3
+    assert learnt.tables[0].keys[weights.argmin()] == 2
 
 
 def test_nothing_is_learnt_where_no_ngram_is_in_two_documents():
@@ -123,11 +129,33 @@ def test_a_model_that_guesses_gets_little_say():
     labels = draw.integers(0, 2, 2000)
     knows = np.eye(2)[labels] * 3 + draw.normal(size=(2000, 2))
     guesses = draw.normal(size=(2000, 2))
-    good, bad = fit_blend([knows, guesses], labels)
+    good, bad = fit_blend([knows, guesses], labels, prior=(0.5, 0.5))
     assert good > 0.5 and 0 <= bad < good / 10
 
 
-def test_few_documents_leave_the_say_almost_even():
+def test_few_documents_leave_the_say_almost_as_it_was():
     logits = np.array([[2.0, 0], [0, 2.0], [2.0, 0]])
-    say = fit_blend([logits, logits[::-1]], np.array([0, 1, 0]))
-    assert say == pytest.approx([say[1], say[0]], rel=1e-3)
+    say = fit_blend([logits, -logits], np.array([0, 1, 0]), prior=(0.25, 0.75))
+    # The first is sure and right, the second wrong: by three documents alone it would be silent.
+    assert say[1] > 0.1
+
+
+def test_from_few_documents_ngrams_have_more_to_say():
+    says = [_first_say(count)[0] for count in (1, 2_000, 6_000, 20_000, 1_000_000)]
+    assert says == sorted(says)
+    assert says[0] == says[1] == 0.2 and says[-2] == says[-1] == 0.5
+    assert sum(_first_say(6_000)) == 1
+
+
+def test_letters_tell_words_that_are_spelt_alike():
+    """A word that no document of its class holds is known by others that are spelt like it."""
+    words = ["<pad>", "<oov>", "joyful", "joyous", "enjoy", "boring", "bored", "boredom", "the"]
+    documents = [[2, 8], [3, 8], [4, 8], [5, 8], [6, 8], [8, 8]] * 4
+    labels = np.array([1, 1, 1, 0, 0, 0] * 4)
+    rows = Rows(np.ravel(documents), np.full(24, 2), np.ones(24, np.int64))
+    data = LearningData(rows, labels, 2, training=np.ones(24, bool), words=words)
+    learnt = learn_ngrams(data, WideConfig())
+    words, letters = learnt.parts(learnt.after, 1.0)
+    assert 7 not in words.table.keys
+    said = letters.weights[letters.table.keys.tolist().index(7)]
+    assert said[0] > said[1], "boredom is like boring and bored"

@@ -9,7 +9,7 @@ from regard.data.batch import collate
 from regard.models import MODELS
 from regard.models.han import HANConfig
 from regard.models.ngrams import NGramTable, count_ngrams
-from regard.models.wide import Wide, WideConfig, rows_of
+from regard.models.wide import Wide, WideConfig, WidePart, rows_of
 from regard.text.tokenize import TextConfig, tokenize_many
 from regard.text.vocab import Vocab, count_words
 from support.reviews import reviews
@@ -27,10 +27,15 @@ def widened(config=None, *, scale=0.5):
     )
     counted = count_ngrams(rows_of(BATCH))
     draw = np.random.default_rng(0)
+    words = np.arange(2, len(VOCAB), 2)
+    tables = (
+        NGramTable(counted.keys, counted.rarity),
+        NGramTable(words, (1 / words).astype(np.float32), 1),
+    )
+    weights = [draw.normal(size=(len(table), 3)).astype(np.float32) for table in tables]
     return Wide(
         network,
-        NGramTable(counted.keys, counted.rarity),
-        weights=draw.normal(size=(len(counted.keys), 3)).astype(np.float32),
+        list(map(WidePart, tables, weights)),
         intercepts=draw.normal(size=3).astype(np.float32),
         scale=scale,
     ).eval()

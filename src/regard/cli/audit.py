@@ -153,6 +153,7 @@ def _trained_evenly(
         replace(network, pooling="mean"),
         training=classifier.training,
         text=classifier.text,
+        wide=classifier.wide,
         validation=classifier.validation,
         device=device,
     )

@@ -67,6 +67,9 @@ Overwrite = Annotated[
 Baseline = Annotated[
     bool, typer.Option(help="Also fit TF-IDF with logistic regression, to compare with.")
 ]
+Wide = Annotated[
+    str, typer.Option(metavar="on|off", help="Whether n-grams are weighed beside the network.")
+]
 Logs = Annotated[Path | None, typer.Option(help="A folder for TensorBoard logs.")]
 
 
@@ -92,6 +95,7 @@ def train(
     unlabelled: Unlabelled = None,
     resume: Resume = False,
     overwrite: Overwrite = False,
+    wide: Wide = "on",
     baseline: Baseline = True,
     logs: Logs = None,
     encoding: Encoding = None,
@@ -131,6 +135,7 @@ def train(
             unlabelled=unlabelled,
             resume=resume,
             overwrite=overwrite,
+            wide=wide,
             baseline=baseline,
             logs=logs,
             encoding=encoding,

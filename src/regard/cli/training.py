@@ -50,23 +50,34 @@ __all__ = [
 ]
 
 
-CLASSIFIER_PARTS = ("network", "training", "text")
+CLASSIFIER_PARTS = ("network", "training", "text", "wide")
 TRANSLATOR_PARTS = ("network", "training", "units", "forcing", "generation")
 
 
-def classifier_from(model: str, changes: Sequence[str], *, device: str) -> DocumentClassifier:
-    """Make a classifier of the named network, with its default settings changed as asked."""
+def classifier_from(
+    model: str, changes: Sequence[str], *, device: str, wide: str = "on"
+) -> DocumentClassifier:
+    """Make a classifier of the named network, with its default settings changed as asked.
+
+    ``wide`` says whether n-grams are weighed beside the network, "on" or "off".
+    """
     from ..estimators.classifier import DocumentClassifier
     from ..models import MODELS
+    from ..models.wide import WideConfig
     from ..text.tokenize import TextConfig
     from ..training.config import TrainingConfig
 
     require_one_of("--model", model, MODELS)
+    require_one_of("--wide", wide, ("on", "off"))
     by_part = split_changes(changes)
+    if by_part["wide"] and wide == "off":
+        raise ConfigError("--set changes wide and --wide leaves it out; give one of them")
+    ngrams = with_text_values(WideConfig(), by_part["wide"])
     return DocumentClassifier(
         with_text_values(MODELS[model](), by_part["network"]),
         training=with_text_values(TrainingConfig(), by_part["training"]),
         text=with_text_values(TextConfig(), by_part["text"]),
+        wide=ngrams if wide == "on" else None,
         device=device,
     )
 

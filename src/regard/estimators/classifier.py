@@ -528,7 +528,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             "training_documents": len(data.training),
             "validation_documents": len(data.validation),
             "words_in_vocabulary": len(data.vocab),
-            **({"ngrams": len(self.model_.table)} if isinstance(self.model_, Wide) else {}),
+            **({"ngrams": len(self.model_.tables[0])} if isinstance(self.model_, Wide) else {}),
             **self.label_form_.facts(),
         }
 

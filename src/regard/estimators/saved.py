@@ -21,7 +21,7 @@ from ..errors import ModelError, suggestion
 from ..models import MODELS, PAIR_MODELS
 from ..models.base import Model, ModelConfig, PairConfig
 from ..models.ngrams import NGramTable
-from ..models.wide import Wide, WideConfig
+from ..models.wide import Wide, WideConfig, WidePart
 from ..records.history import History
 from ..tasks.baselines import TfidfBaseline
 from ..tasks.generate import ForcingConfig, GenerationConfig
@@ -47,6 +47,7 @@ N = TypeVar("N")
 
 _SEEN = "seen.safetensors"
 _WIDE = "wide.safetensors"
+_KINDS = ("words", "letters")  # of features, in their order
 _AGAIN = "copy or train it again"
 _COOLEST, _HOTTEST = 1e-3, 1e3  # far beyond what a temperature is ever fitted to
 
@@ -92,38 +93,26 @@ class Settings:
 class SavedWide:
     """The n-grams that stand beside a network."""
 
-    table: NGramTable
-    weights: NDArray[np.float32]  # (features, classes)
+    parts: tuple[WidePart, ...]  # of words, and if there is a second, of their letters
     intercepts: NDArray[np.float32]  # (classes,)
     scale: float  # of the network
 
     @classmethod
     def of(cls, model: Wide) -> SavedWide:
         """What a model keeps of its n-grams."""
-        weights, intercepts = (
-            part.detach().cpu().numpy() for part in (model.weights, model.intercepts)
-        )
-        return cls(model.table, weights, intercepts, model.scale)
+        return cls(model.parts, model.intercepts.detach().cpu().numpy(), model.scale)
 
     def beside(self, network: Model) -> Wide:
         """Put the n-grams beside a network."""
-        return Wide(
-            network,
-            self.table,
-            weights=self.weights,
-            intercepts=self.intercepts,
-            scale=self.scale,
-        )
+        return Wide(network, self.parts, intercepts=self.intercepts, scale=self.scale)
 
     def write(self, path: Path) -> None:
         """Write the part of a folder that holds them."""
-        arrays = {
-            "keys": self.table.keys,
-            "rarity": self.table.rarity,
-            "weights": self.weights,
-            "intercepts": self.intercepts,
-            "scale": np.array([self.scale]),
-        }
+        arrays = {"intercepts": self.intercepts, "scale": np.array([self.scale])}
+        for name, part in zip(_KINDS, self.parts, strict=False):
+            arrays[f"{name}.keys"] = part.table.keys
+            arrays[f"{name}.rarity"] = part.table.rarity
+            arrays[f"{name}.weights"] = part.weights
         save_arrays({name: np.ascontiguousarray(array) for name, array in arrays.items()}, path)
 
     @classmethod
@@ -133,24 +122,40 @@ class SavedWide:
         if not path.exists():
             return None
         arrays = load_arrays(path)
-        count = len(arrays.get("keys", ()))
-        shapes = {
-            "keys": ((count,), np.int64),
-            "rarity": ((count,), np.float32),
-            "weights": ((count, class_count), np.float32),
-            "intercepts": ((class_count,), np.float32),
-            "scale": ((1,), np.float64),
-        }
-        for name, (shape, kind) in shapes.items():
-            array = arrays.get(name)
-            if array is None or array.shape != shape or array.dtype != kind:
-                raise ModelError(f"{path} holds no {name} of {shape} numbers; {_AGAIN}")
-            if not np.isfinite(array).all():
-                raise ModelError(f"{path}: {name} holds what is no number; {_AGAIN}")
-        if not (np.diff(arrays["keys"]) > 0).all() or not (arrays["rarity"] > 0).all():
-            raise ModelError(f"{path} holds n-grams out of order, or of no worth; {_AGAIN}")
-        table = NGramTable(arrays["keys"], arrays["rarity"], longest)
-        return cls(table, arrays["weights"], arrays["intercepts"], float(arrays["scale"][0]))
+        _require(path, arrays, "intercepts", (class_count,), np.float32)
+        _require(path, arrays, "scale", (1,), np.float64)
+        parts = [_wide_part(path, arrays, "words", longest, class_count)]
+        if any(name.startswith("letters.") for name in arrays):
+            parts.append(_wide_part(path, arrays, "letters", 1, class_count))
+        return cls(tuple(parts), arrays["intercepts"], float(arrays["scale"][0]))
+
+
+def _wide_part(
+    path: Path, arrays: Mapping[str, np.ndarray], name: str, longest: int, class_count: int
+) -> WidePart:
+    count = len(arrays.get(f"{name}.keys", ()))
+    keys = _require(path, arrays, f"{name}.keys", (count,), np.int64)
+    rarity = _require(path, arrays, f"{name}.rarity", (count,), np.float32)
+    weights = _require(path, arrays, f"{name}.weights", (count, class_count), np.float32)
+    if not (np.diff(keys) > 0).all() or not (keys > 0).all() or not (rarity > 0).all():
+        raise ModelError(f"{path} holds n-grams out of order, or of no worth; {_AGAIN}")
+    return WidePart(NGramTable(keys, rarity, longest), weights)
+
+
+def _require(
+    path: Path,
+    arrays: Mapping[str, np.ndarray],
+    name: str,
+    shape: tuple[int, ...],
+    kind: type[np.generic],
+) -> np.ndarray:
+    """The array of this name, which must be of this shape and hold numbers of this kind."""
+    array = arrays.get(name)
+    if array is None or array.shape != shape or array.dtype != kind:
+        raise ModelError(f"{path} holds no {name} of {shape} numbers; {_AGAIN}")
+    if not np.isfinite(array).all():
+        raise ModelError(f"{path}: {name} holds what is no number; {_AGAIN}")
+    return array
 
 
 @dataclass(frozen=True)

@@ -2,26 +2,35 @@
 
 The n-grams are fitted twice: on what the network was trained on, to compare the two on what was
 held out, and then on everything. How much each has to say is fitted on the held-out documents too,
-and held near an even say, since a few of them decide nothing.
+and held near what it usually is, since a few of them decide nothing.
+
+Words are features by themselves, as runs of two and three, and by their letters. What a word's
+letters say is a weight of the word once it is learnt, so nobody spells a text that is read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..data.corpus import Corpus
 from ..models.base import Model
-from ..models.ngrams import Counted, NGramTable, Rows, count_ngrams
-from ..models.wide import Wide, WideConfig
+from ..models.ngrams import NGramTable, Rows, count_ngrams
+from ..models.wide import Wide, WideConfig, WidePart
 from ..tasks.calibration import fit_temperature, log_loss
 from ..tasks.linear import Linear, bayes_ratios, fit_linear
 from ..tasks.predictions import Floats, Integers
+from ..text.spelling import letter_sizes, spell
+from ..text.vocab import UNKNOWN
 from ..training.seeds import derived_seed
 from .training_documents import Prepared
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 __all__ = [
     "HeldOut",
@@ -41,7 +50,11 @@ ENOUGH = 1000  # documents from which naive Bayes knows what to trust; with fewe
 MAX_TOKENS = 30_000_000  # of the documents that are learnt from; more are drawn from
 MAX_WORK = 200_000_000  # values times columns of weights: above, one fit takes minutes
 MOST = 4.0  # by which either may be scaled: where all documents are right, there is no end to it
-PULL = 10.0  # how many documents an even say weighs as much as, about
+PULL = 50.0  # how many documents the first say weighs as much as, about
+FEW_AND_MANY = 2_000, 20_000  # documents between which the first say of the network rises ...
+LEAST_SAY = 0.2  # ... from this to a half
+LETTERS_SCALE = 0.7  # how long vectors of letters are, where those of n-grams have length one
+MOST_RUNS = 100_000  # of letters, those in most documents; more add nothing
 
 Report = Callable[[int, int], None]
 
@@ -54,6 +67,7 @@ class LearningData:
     labels: Integers  # (documents,), or zeros and ones (documents, classes)
     class_count: int
     training: NDArray[np.bool_]  # (documents,)
+    words: Sequence[str] = ()  # by id, to know them by their letters too
     counts: NDArray[np.floating] | None = None  # how much each counts, or each of its labels
 
 
@@ -61,9 +75,17 @@ class LearningData:
 class Learnt:
     """Weights of n-grams, from what the network has learnt from, and from everything."""
 
-    table: NGramTable
+    tables: tuple[NGramTable, ...]
     before: Linear
     after: Linear
+
+    def parts(self, model: Linear, say: float) -> list[WidePart]:
+        """The features of each table with their weights, times how much they have to say."""
+        ends = np.cumsum([len(table) for table in self.tables])
+        weights = np.split((say * model.weights).astype(np.float32), ends[:-1])
+        if len(weights) > 1:
+            weights[1] *= np.float32(LETTERS_SCALE)
+        return list(map(WidePart, self.tables, weights))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,6 +122,7 @@ def widen(
             labels=labels,
             class_count=len(data.labels),
             training=np.isin(places, data.training),
+            words=data.vocab.words if config.letters else (),
             counts=_counts(labels, class_weights, data.weights, places),
         ),
         config,
@@ -107,21 +130,34 @@ def widen(
     )
     if learnt is None:
         return None
-    scale, say = 0.5, 0.5
+    scale, say = prior = _first_say(len(places))
     if held_out is not None:
-        before = learnt.before.weights.astype(np.float32)
-        guessed = [learnt.table.weigh(rows, before) for rows in held_out.batches]
+        before = learnt.parts(learnt.before, 1.0)
+        guessed = [
+            sum(part.table.weigh(rows, part.weights) for part in before)
+            for rows in held_out.batches
+        ]
         wide = np.concatenate(guessed) + learnt.before.intercepts
-        scale, say = fit_blend([held_out.logits, wide], held_out.labels)
+        scale, say = fit_blend([held_out.logits, wide], held_out.labels, prior=prior)
         held_out = replace(held_out, logits=scale * held_out.logits + say * wide)
     together = Wide(
         network,
-        learnt.table,
-        weights=(say * learnt.after.weights).astype(np.float32),
+        learnt.parts(learnt.after, say),
         intercepts=(say * learnt.after.intercepts).astype(np.float32),
         scale=scale,
     )
     return together, held_out
+
+
+def _first_say(document_count: int) -> tuple[float, float]:
+    """How much network and n-grams have to say before anything was held out to ask.
+
+    From few documents a network learns less than n-grams do; from many it learns as much.
+    """
+    few, many = (np.log(count) for count in FEW_AND_MANY)
+    rise = float(np.clip((np.log(max(document_count, 1)) - few) / (many - few), 0, 1))
+    network = LEAST_SAY + rise * (0.5 - LEAST_SAY)
+    return network, 1 - network
 
 
 def learning_places(data: Prepared, seed: int) -> NDArray[np.int64]:
@@ -192,52 +228,104 @@ def learn_ngrams(
     )
     if not len(counted.keys) or counted.values.nnz * columns > MAX_WORK:
         return None
+    tables = [NGramTable(counted.keys, counted.rarity, config.longest)]
+    values, mixing = counted.values, None
+    letters = _letters(data, config.fewest_documents)
+    if letters is not None:
+        from scipy.sparse import block_diag, hstack, identity
+
+        tables.append(letters.table)
+        found = letters.table.values(data.rows).matrix(len(letters.table))
+        values = hstack([values, np.float32(LETTERS_SCALE) * found], format="csr")
+        own = identity(len(counted.keys), np.float32)
+        mixing = block_diag([own, letters.runs], format="csr", dtype=np.float32)
     report(1, 3)
-    before = after = _fit(counted, data, data.training)
+    before = after = _fit(values, mixing, data, data.training)
     if not data.training.all():
         report(2, 3)
-        after = _fit(counted, data, np.ones(len(data.labels), bool), before)
-    return Learnt(NGramTable(counted.keys, counted.rarity, config.longest), before, after)
+        after = _fit(values, mixing, data, np.ones(len(data.labels), bool), before)
+    return Learnt(tuple(tables), before, after)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Letters:
+    """Words as vectors of their runs of letters, each of length one."""
+
+    table: NGramTable  # the words; how rare one is, is how long its vector was
+    runs: csr_matrix  # (words, runs)
+
+
+def _letters(data: LearningData, fewest: int) -> _Letters | None:
+    """Find the letters of the words of documents; nothing where they do not help."""
+    from scipy.sparse import csr_matrix, diags
+
+    words = list(data.words)
+    if not words:
+        return None
+    document_count = len(data.labels)
+    known = (data.rows.ids > UNKNOWN) & (data.rows.ids < len(words))
+    occurring = np.bincount(data.rows.ids[known], minlength=len(words))
+    sizes = letter_sizes(words, occurring)
+    if sizes is None:
+        return None
+    words[: UNKNOWN + 1] = [""] * (UNKNOWN + 1)
+    spelled = spell(words, sizes)
+    shape = (len(words), spelled.run_count)
+    runs = csr_matrix((np.ones(len(spelled.runs)), (spelled.words, spelled.runs)), shape)
+    pairs = np.unique(data.rows.homes[known] * len(words) + data.rows.ids[known])
+    held_by = np.bincount(pairs % len(words), minlength=len(words))
+    # Of words in which it stands; several of them in one document are counted several times.
+    documents = np.minimum(runs.T @ held_by, document_count)
+    kept = np.flatnonzero(documents >= fewest)
+    kept = np.sort(kept[np.argsort(-documents[kept], kind="stable")[:MOST_RUNS]])
+    rarity = np.log((1 + document_count) / (1 + documents[kept])) + 1
+    runs = (runs[:, kept] @ diags(rarity)).tocsr()
+    lengths = np.sqrt(np.asarray(runs.multiply(runs).sum(axis=1)).ravel())
+    ids = np.flatnonzero((lengths > 0) & (np.arange(len(words)) > UNKNOWN))
+    table = NGramTable(ids, lengths[ids].astype(np.float32), 1)
+    return _Letters(table, (diags(1 / lengths[ids]) @ runs[ids]).tocsr()) if len(ids) else None
 
 
 def _fit(
-    counted: Counted, data: LearningData, chosen: NDArray[np.bool_], start: Linear | None = None
+    values: csr_matrix,
+    mixing: csr_matrix | None,
+    data: LearningData,
+    chosen: NDArray[np.bool_],
+    start: Linear | None = None,
 ) -> Linear:
     """Learn from some of the documents."""
-    values, labels = counted.values[chosen], data.labels[chosen]
+    values, labels = values[chosen], data.labels[chosen]
     scales = None
     if len(labels) >= ENOUGH:
         # The root of how much naive Bayes trusts a feature: between trusting it and not at all.
-        scales = np.sqrt(np.abs(bayes_ratios(values, labels, data.class_count)))
+        scales = np.sqrt(np.abs(bayes_ratios(values, labels, data.class_count, mixing)))
     return fit_linear(
         values,
         labels,
         class_count=data.class_count,
         penalty=PENALTY,
+        mixing=mixing,
         scales=scales,
         counts=None if data.counts is None else data.counts[chosen],
         start=start,
     )
 
 
-def fit_blend(logits: Sequence[Floats], labels: Integers) -> list[float]:
+def fit_blend(logits: Sequence[Floats], labels: Integers, *, prior: Sequence[float]) -> list[float]:
     """Return by what to multiply the logits of several models, (documents, classes), to add them.
 
     Each is brought to its own best temperature first. Then their say is fitted, none below zero,
-    and held near an even one, which counts as much as a few documents.
+    and held near that of ``prior``, which counts as much as some documents.
     """
     from scipy.optimize import minimize
 
-    even = 1 / len(logits)
-    if not len(labels):
-        return [even] * len(logits)
+    first = np.asarray(prior, np.float64)
     scales = [1 / min(max(fit_temperature(one, labels), 1 / MOST), MOST) for one in logits]
     cooled = [scale * one for scale, one in zip(scales, logits, strict=True)]
 
     def cost(say: Floats) -> float:
         together = np.tensordot(say, cooled, 1)
-        return len(labels) * log_loss(together, labels) + PULL * float(((say - even) ** 2).sum())
+        return len(labels) * log_loss(together, labels) + PULL * float(((say - first) ** 2).sum())
 
-    first = np.full(len(logits), even)
     found = minimize(cost, first, method="L-BFGS-B", bounds=[(0, None)] * len(first))
     return [float(say * scale) for say, scale in zip(found.x, scales, strict=True)]

@@ -96,6 +96,13 @@ class Values:
     values: NDArray[np.float32]  # (values,)
     counts: Ids  # (documents,), how many features each has
 
+    def matrix(self, feature_count: int) -> csr_matrix:
+        """The same as a matrix, (documents, features)."""
+        from scipy.sparse import csr_matrix
+
+        ends = np.concatenate([[0], np.cumsum(self.counts)])
+        return csr_matrix((self.values, self.features, ends), (len(self.counts), feature_count))
+
     def weighed_by(self, weights: NDArray[np.floating]) -> Floats:
         """Add up the weights of each document's features, (documents, classes)."""
         homes = np.repeat(np.arange(len(self.counts)), self.counts)

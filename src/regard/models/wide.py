@@ -7,6 +7,7 @@ answer is a sum over the words of the text, so it can be shown without an estima
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,7 +21,7 @@ from ..ragged import Ragged
 from .base import Impose, Model, Output
 from .ngrams import LONGEST, NGramTable, Rows
 
-__all__ = ["Wide", "WideConfig", "rows_of"]
+__all__ = ["Wide", "WideConfig", "WidePart", "rows_of"]
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,8 @@ class WideConfig:
     """An n-gram that fewer training documents have is left out."""
     most_weights: int = 4_000_000
     """N-grams times classes at most; the n-grams of most documents are kept."""
+    letters: bool = True
+    """Whether words are also known by their letters; never where most words are single ones."""
 
     def __post_init__(self) -> None:
         require(
@@ -51,27 +54,36 @@ def rows_of(batch: Batch) -> Rows:
     return Rows(*(part.cpu().numpy() for part in parts))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class WidePart:
+    """Features of one kind, and what each says for each class."""
+
+    table: NGramTable
+    weights: NDArray[np.float32]  # (features, classes)
+
+
 class Wide(Model):
     """Classifies by a network and by n-grams: ``scale`` times the one, plus the other."""
 
     def __init__(
         self,
         network: Model,
-        table: NGramTable,
+        parts: Sequence[WidePart],
         *,
-        weights: NDArray[np.float32],
         intercepts: NDArray[np.float32],
         scale: float = 1.0,
     ) -> None:
-        """Put n-grams of these ``weights``, (features, classes), beside a network.
+        """Put n-grams beside a network.
 
         They are looked up where the texts are read, so they stay in the memory of the host.
         """
         super().__init__()
         self.inner = network
         self.embedding = network.embedding
-        self.table = table
-        self.weights = nn.Parameter(torch.from_numpy(weights), requires_grad=False)
+        self.tables = tuple(part.table for part in parts)
+        self.weights = nn.ParameterList(
+            nn.Parameter(torch.from_numpy(part.weights), requires_grad=False) for part in parts
+        )
         self.intercepts = nn.Parameter(torch.from_numpy(intercepts), requires_grad=False)
         self.scale = scale
 
@@ -104,16 +116,22 @@ class Wide(Model):
 
     def share(self, batch: Batch) -> Tensor:
         """Return what the n-grams add to the logits, (documents, classes)."""
-        weights = self.weights.detach().cpu().numpy()
-        summed = self.table.weigh(rows_of(batch), weights, threads=torch.get_num_threads())
-        summed += self.intercepts.detach().cpu().numpy()
+        rows, threads = rows_of(batch), torch.get_num_threads()
+        summed = sum(part.table.weigh(rows, part.weights, threads=threads) for part in self.parts)
+        summed = summed + self.intercepts.detach().cpu().numpy()
         return torch.from_numpy(summed).to(self.embedding.weight)
+
+    @property
+    def parts(self) -> tuple[WidePart, ...]:
+        """The features, with their weights as they are now."""
+        weights = [one.detach().cpu().numpy() for one in self.weights]
+        return tuple(map(WidePart, self.tables, weights))
 
     def word_shares(self, batch: Batch) -> Tensor:
         """Return what each token adds to the share, (tokens, classes), in double precision.
 
         All tokens of a document together add ``share`` without the intercepts.
         """
-        weights = self.weights.detach().double().cpu().numpy()
-        shares = self.table.word_shares(rows_of(batch), weights)
+        rows = rows_of(batch)
+        shares = sum(part.table.word_shares(rows, part.weights) for part in self.parts)
         return torch.from_numpy(shares).to(self.embedding.weight.device)

@@ -33,6 +33,7 @@ class Linear:
 
     weights: Floats  # (features, classes)
     intercepts: Floats  # (classes,)
+    solution: Floats | None = None  # as the solver found it, from which a like problem may start
 
     def logits(self, vectors: csr_matrix) -> Floats:
         """Return the logits of rows of features, (rows, classes)."""
@@ -46,22 +47,26 @@ def fit_linear(
     *,
     class_count: int,
     penalty: float,
+    mixing: csr_matrix | None = None,
     scales: Floats | None = None,
     counts: NDArray[np.floating] | None = None,
     start: Linear | None = None,
 ) -> Linear:
     """Make the sum of the log losses and of ``penalty / 2`` times the squared weights smallest.
 
-    ``labels`` are class numbers, or zeros and ones (rows, classes). ``scales``, (features,
-    classes), are what a feature is multiplied by for each class before it is weighed: those of
-    naive Bayes make the weights that it trusts cheap. ``counts`` says how much each row counts,
-    (rows,), or each label of it, (rows, classes). ``start`` is where to begin, which changes how
-    long it takes and hardly what is found.
+    ``labels`` are class numbers, or zeros and ones (rows, classes). ``mixing``, (features, parts),
+    says that features are made of parts, and that what is weighed are those. ``scales``, (parts,
+    classes), are what a part is multiplied by for each class before it is weighed: those of naive
+    Bayes make the weights that it trusts cheap. ``counts`` says how much each row counts, (rows,),
+    or each label of it, (rows, classes). ``start`` is where to begin, which changes how long it
+    takes and hardly what is found.
     """
     from scipy.optimize import minimize
 
-    problem = _Problem(vectors, labels, class_count, penalty, scales, counts)
-    first = problem.packed(start)
+    problem = _Problem(vectors, mixing, labels, class_count, penalty, scales, counts)
+    first = np.zeros(problem.size)
+    if start is not None and start.solution is not None and len(start.solution) == len(first):
+        first = start.solution
     steepest = float(np.abs(problem(np.zeros_like(first))[1]).max(initial=0.0))
     found = minimize(
         problem,
@@ -78,20 +83,31 @@ def fit_linear(
     return problem.unpacked(found.x)
 
 
-def bayes_ratios(vectors: csr_matrix, labels: Integers, class_count: int) -> Floats:
+def bayes_ratios(
+    vectors: csr_matrix, labels: Integers, class_count: int, mixing: csr_matrix | None = None
+) -> Floats:
     """Return how much likelier each feature is in a class than outside of it, (features, classes).
 
-    In logarithms, as in Wang and Manning, "Baselines and Bigrams" (2012).
+    In logarithms, as in Wang and Manning, "Baselines and Bigrams" (2012). Where features are made
+    of parts by ``mixing``, (features, parts), it is said of these.
     """
-    from scipy.sparse import csr_matrix
-
     truth = labels if labels.ndim == 2 else np.eye(class_count)[labels]
-    there = csr_matrix((np.ones_like(vectors.data), vectors.indices, vectors.indptr), vectors.shape)
-    inside = np.asarray(there.T @ truth, dtype=np.float64)
-    outside = np.asarray(there.sum(axis=0)).T - inside
+    counted = np.column_stack([truth, np.ones(len(labels))])
+    inside = np.asarray(_there(vectors).T @ counted, dtype=np.float64)
+    if mixing is not None:
+        inside = np.asarray(_there(mixing).T @ inside)
+    inside, outside = inside[:, :-1], inside[:, -1:] - inside[:, :-1]
     inside, outside = inside + SMOOTHING, outside + SMOOTHING
     ratios: Floats = np.log(inside / inside.sum(0)) - np.log(outside / outside.sum(0))
     return ratios
+
+
+def _there(vectors: csr_matrix) -> csr_matrix:
+    """One where there is anything."""
+    from scipy.sparse import csr_matrix
+
+    ones = np.ones(vectors.nnz, np.float32)
+    return csr_matrix((ones, vectors.indices, vectors.indptr), vectors.shape)
 
 
 class _Problem:
@@ -103,6 +119,7 @@ class _Problem:
     def __init__(
         self,
         vectors: csr_matrix,
+        mixing: csr_matrix | None,
         labels: Integers,
         class_count: int,
         penalty: float,
@@ -130,16 +147,27 @@ class _Problem:
             self.counts = np.asarray(counts, np.float64).reshape(len(labels), -1)
         # The transpose as rows of its own: products with it write memory in order.
         self.transposed = vectors.T.tocsr()
-        self.shape = (vectors.shape[1], self.truth.shape[1])
+        self.mixing = self.unmixing = None
+        parts = vectors.shape[1]
+        if mixing is not None:
+            self.mixing = mixing.astype(np.float32, copy=False)
+            self.unmixing = self.mixing.T.tocsr()
+            parts = mixing.shape[1]
+        self.shape = (parts, self.truth.shape[1])
+        self.size = (parts + 1) * self.truth.shape[1]
 
     def __call__(self, packed: Floats) -> tuple[float, Floats]:
         weights, intercepts = self._cut(packed)
         scaled = weights if self.scales is None else weights * self.scales
-        logits = (self.vectors @ scaled.astype(np.float32)).astype(np.float64) + intercepts
+        mixed = self._mixed(scaled.astype(np.float32))
+        logits = (self.vectors @ mixed).astype(np.float64) + intercepts
         losses, errors = self._loss(logits)
         if self.counts is not None:
             losses, errors = losses * self.counts, errors * self.counts
-        slopes = (self.transposed @ errors.astype(np.float32)).astype(np.float64)
+        slopes = self.transposed @ errors.astype(np.float32)
+        if self.unmixing is not None:
+            slopes = self.unmixing @ slopes
+        slopes = slopes.astype(np.float64)
         if self.scales is not None:
             slopes *= self.scales
         slopes += self.penalty * weights
@@ -159,35 +187,25 @@ class _Problem:
         right = (logits * self.truth).sum(1, keepdims=True)
         return np.log(totals) + peaks - right, grown / totals - self.truth
 
+    def _mixed(self, weights: NDArray[np.floating]) -> NDArray[np.floating]:
+        """The weights of features, from those of what they are made of."""
+        return weights if self.mixing is None else self.mixing @ weights
+
     def _cut(self, packed: Floats) -> tuple[Floats, Floats]:
         size = self.shape[0] * self.shape[1]
         return packed[:size].reshape(self.shape), packed[size:]
-
-    def packed(self, start: Linear | None) -> Floats:
-        """Where to begin, as one flat vector."""
-        found = np.zeros(self.shape[0] * self.shape[1] + self.shape[1])
-        if start is None:
-            return found
-        weights, intercepts = start.weights[:, self.present], start.intercepts[self.present]
-        if self.halved:
-            weights = weights[:, 1:] - weights[:, :1]
-            intercepts = intercepts[1:] - intercepts[:1]
-        if self.scales is not None:
-            safe = np.where(np.abs(self.scales) > 1e-6, self.scales, 1.0)
-            weights = np.where(np.abs(self.scales) > 1e-6, weights / safe, 0.0)
-        found[: weights.size], found[weights.size :] = weights.ravel(), intercepts
-        return found
 
     def unpacked(self, packed: Floats) -> Linear:
         """The weights of all classes; one that no row has is never answered."""
         weights, intercepts = self._cut(packed)
         if self.scales is not None:
             weights = weights * self.scales
+        weights = self._mixed(weights).astype(np.float64)
         if self.halved:
             weights = np.concatenate([-weights, weights], axis=1) / 2
             intercepts = np.concatenate([-intercepts, intercepts]) / 2
-        found = np.zeros((self.shape[0], self.class_count))
+        found = np.zeros((len(weights), self.class_count))
         found[:, self.present] = weights
         biases = np.full(self.class_count, intercepts.min(initial=0.0) - _UNSEEN)
         biases[self.present] = intercepts
-        return Linear(found, biases)
+        return Linear(found, biases, packed)

@@ -192,7 +192,9 @@ def _train(asked: TrainingToDo) -> None:
         test=asked.test,
         on_bad_row=asked.on_bad_row,
     )
-    classifier = classifier_from(asked.network or "han", asked.changes, device=asked.device)
+    classifier = classifier_from(
+        asked.network or "han", asked.changes, device=asked.device, wide=asked.wide
+    )
     baseline = asked.baseline
     if baseline and files.training.once:
         say("a pipe is read once, so no baseline is fitted to compare with", quiet=asked.quiet)
@@ -429,6 +431,7 @@ CLASSIFY = Task(
             "group_column",
             "time_column",
             "vectors",
+            "wide",
             "unlabelled",
         ),
         "evaluate": ("text_column", "label_column", "labels_separator"),

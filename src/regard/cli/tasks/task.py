@@ -43,6 +43,7 @@ class TrainingToDo:
     unlabelled: str | None
     resume: bool
     overwrite: bool
+    wide: str
     baseline: bool
     logs: Path | None
     encoding: str | None

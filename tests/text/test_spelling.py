@@ -1,0 +1,28 @@
+"""Words by their letters."""
+
+import numpy as np
+
+from regard.text.spelling import letter_sizes, spell
+
+
+def test_the_runs_of_a_word_have_its_edges():
+    found = spell(["", "ab"], (3, 5))
+    assert found.words.tolist() == [1, 1, 1]
+    assert found.runs.tolist() == [0, 1, 2]
+    assert found.run_count == 3, "' ab', 'ab ' and ' ab '"
+
+
+def test_words_that_are_spelt_alike_share_runs():
+    found = spell(["walk", "walked"], (3, 3))
+    first, second = (set(found.runs[found.words == place].tolist()) for place in (0, 1))
+    assert len(first & second) == 3, "' wa', 'wal' and 'alk'"
+
+
+def test_a_run_is_counted_once_a_word():
+    assert spell(["aaaaa"], (3, 3)).runs.tolist() == [0, 1, 2]
+
+
+def test_sizes_follow_the_script():
+    assert letter_sizes(["word", "a"], np.array([5, 2])) == (3, 5)
+    assert letter_sizes(["영화", "정말", "the"], np.array([5, 5, 2])) == (2, 4)
+    assert letter_sizes(["电", "影", "the"], np.array([5, 5, 2])) is None
