@@ -10,6 +10,7 @@ ORDER = [
     "config",
     "ragged",
     "files",
+    "former",
     "records",
     "kernels",
     "text",
@@ -29,7 +30,7 @@ ORDER = [
     "cli",
 ]
 NEVER = {("nn", "data"), ("nn", "text"), ("estimators", "views")}
-VIEWS_MAY = {"errors", "files", "records"}
+VIEWS_MAY = {"errors", "files", "former", "records"}
 WITHOUT_TORCH = ("text", "records", "views", "errors.py", "config.py")
 # A record may hand itself to a view, by an import inside the method.
 LATE = {("records", "views")}

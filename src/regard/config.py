@@ -14,7 +14,7 @@ import math
 import numbers
 import types
 import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Literal, TypeVar, Union
 
 from .errors import ConfigError, suggestion
@@ -35,6 +35,7 @@ __all__ = [
 Plain = str | int | float | bool | None
 T = TypeVar("T", bound="DataclassInstance")
 C = TypeVar("C")
+V = TypeVar("V")
 Number = TypeVar("Number", int, float)
 
 
@@ -61,24 +62,12 @@ def to_dict(config: DataclassInstance) -> dict[str, Plain]:
 
 def from_dict(kind: type[T], values: Mapping[str, Plain]) -> T:
     """Build settings of ``kind``; an unknown name, or a value of a wrong type, is an error."""
-    known = _field_types(kind)
-    checked: dict[str, Plain] = {}
-    for name, value in values.items():
-        if name not in known:
-            raise ConfigError(f"{kind.__name__} has no setting {name!r}; {suggestion(name, known)}")
-        checked[name] = _checked(f"{kind.__name__}.{name}", value, known[name])
-    return kind(**checked)
+    return kind(**_each_setting(kind, values, _checked))
 
 
 def with_text_values(config: T, values: Mapping[str, str]) -> T:
     """Return ``config`` with settings changed, each given as text: ``{"hidden_size": "100"}``."""
-    kind = type(config)
-    known = _field_types(kind)
-    changed: dict[str, Plain] = {}
-    for name, text in values.items():
-        if name not in known:
-            raise ConfigError(f"{kind.__name__} has no setting {name!r}; {suggestion(name, known)}")
-        changed[name] = _parsed(f"{kind.__name__}.{name}", text, known[name])
+    changed = _each_setting(type(config), values, _parsed)
     return dataclasses.replace(config, **changed)
 
 
@@ -102,6 +91,21 @@ def _check_types(config: DataclassInstance) -> None:
         plain = _checked(f"{kind.__name__}.{name}", value, hint)
         if plain is not value:
             object.__setattr__(config, name, plain)  # the settings are frozen, but not made yet
+
+
+def _each_setting(
+    kind: type[DataclassInstance],
+    values: Mapping[str, V],
+    read: Callable[[str, V, object], Plain],
+) -> dict[str, Plain]:
+    """Read the value of every named setting by its type; an unknown name is an error."""
+    known = _field_types(kind)
+    found: dict[str, Plain] = {}
+    for name, value in values.items():
+        if name not in known:
+            raise ConfigError(f"{kind.__name__} has no setting {name!r}; {suggestion(name, known)}")
+        found[name] = read(f"{kind.__name__}.{name}", value, known[name])
+    return found
 
 
 @functools.cache

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
+from ..former import find_former_name
 
 __all__: list[str] = []
 
+_NOW = {
+    "CorpusWriter": "regard.data.corpus.CorpusWriter",
+    "build_corpus": "regard.data.corpus.build_corpus",
+}
+
 
 def __getattr__(name: str) -> object:
-    from . import corpus
-
-    if name not in ("CorpusWriter", "build_corpus"):
-        raise AttributeError(f"module 'regard.data.corpus_writer' has no attribute {name!r}")
-    said = f"regard.data.corpus_writer.{name} is now regard.data.corpus.{name}"
-    warnings.warn(said, DeprecationWarning, stacklevel=2)
-    return getattr(corpus, name)
+    return find_former_name(__name__, name, _NOW)

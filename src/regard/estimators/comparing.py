@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
+from ..former import find_former_name
 
 __all__: list[str] = []
 
+_NOW = {
+    "Comparison": "regard.look.difference.Comparison",
+    "compare": "regard.look.difference.compare",
+}
+
 
 def __getattr__(name: str) -> object:
-    from ..look import difference
-
-    if name not in ("Comparison", "compare"):
-        raise AttributeError(f"module 'regard.estimators.comparing' has no attribute {name!r}")
-    said = f"regard.estimators.comparing.{name} is now regard.look.difference.{name}"
-    warnings.warn(said, DeprecationWarning, stacklevel=2)
-    return getattr(difference, name)
+    return find_former_name(__name__, name, _NOW)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import find_former_name
+from ..former import find_former_name
 
 __all__: list[str] = []
 
