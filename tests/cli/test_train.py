@@ -145,6 +145,18 @@ def test_groups_and_times_decide_what_is_held_out(shell, project, tmp_path, spli
     assert DocumentClassifier.load(tmp_path / "model").facts_["validation_documents"] == held_out
 
 
+def test_a_recipe_changes_settings_and_what_is_asked_for_by_name_wins(shell, project, tmp_path):
+    """13.3: --recipe fast | balanced | accurate, and one line that says what was picked."""
+    asked = ["train", project.training, *COLUMNS, "--recipe", "fast"]
+    small = ["--set", "network.hidden_size=8", "--set", "network.embedding_size=16"]
+    ran = shell(*asked, *small, "--out", tmp_path / "m")
+    assert "recipe fast, a short training of a small network; word vectors " in ran.err
+    classifier = DocumentClassifier.load(tmp_path / "m")
+    assert (classifier.training.epochs, classifier.network.embedding_size) == (3, 16)
+    wrong = shell(*asked[:-1], "quick", "--out", tmp_path / "n")
+    assert wrong.code == 1 and "there are accurate, balanced, fast" in wrong.err
+
+
 def test_unlabelled_texts_teach_word_vectors(shell, project, tmp_path):
     """13.2: --unlabelled FILE; labels that it may have are not read."""
     more = tmp_path / "more.csv"

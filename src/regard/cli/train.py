@@ -41,6 +41,9 @@ GroupColumn = Annotated[
     str | None, typer.Option(help="Hold out whole groups, such as all texts of one author.")
 ]
 TimeColumn = Annotated[str | None, typer.Option(help="Hold out the latest texts.")]
+RecipeName = Annotated[
+    str | None, typer.Option(help="How much time to spend: fast, balanced or accurate.")
+]
 Network = Annotated[str | None, typer.Option(help="The network, by a name below.")]
 Epochs = Annotated[int | None, typer.Option(help="Passes over the data at most.")]
 Seed = Annotated[int | None, typer.Option(help="Same seed, same model.")]
@@ -87,6 +90,7 @@ def train(
     test: Test = None,
     group_column: GroupColumn = None,
     time_column: TimeColumn = None,
+    recipe: RecipeName = None,
     model: Network = None,
     epochs: Epochs = None,
     seed: Seed = None,
@@ -129,6 +133,7 @@ def train(
             test=test,
             group_column=group_column,
             time_column=time_column,
+            recipe=recipe,
             network=model,
             changes=[*(changes or ()), *_named(epochs=epochs, seed=seed)],
             vectors=vectors,

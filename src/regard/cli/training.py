@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CLASSIFIER_PARTS",
     "TRANSLATOR_PARTS",
+    "USUAL_RECIPE",
     "Place",
     "TrainingJob",
     "classifier_from",
@@ -50,18 +51,25 @@ __all__ = [
 ]
 
 
+USUAL_RECIPE = "balanced"
 CLASSIFIER_PARTS = ("network", "training", "text", "wide")
 TRANSLATOR_PARTS = ("network", "training", "units", "forcing", "generation")
 
 
 def classifier_from(
-    model: str, changes: Sequence[str], *, device: str, wide: str = "on"
+    model: str,
+    changes: Sequence[str],
+    *,
+    device: str,
+    wide: str = "on",
+    recipe: str = USUAL_RECIPE,
 ) -> DocumentClassifier:
-    """Make a classifier of the named network, with its default settings changed as asked.
+    """Make a classifier of the named network, with the settings of a recipe changed as asked.
 
     ``wide`` says whether n-grams are weighed beside the network, "on" or "off".
     """
     from ..estimators.classifier import DocumentClassifier
+    from ..estimators.recipes import find_recipe
     from ..models import MODELS
     from ..models.wide import WideConfig
     from ..text.tokenize import TextConfig
@@ -72,6 +80,8 @@ def classifier_from(
     by_part = split_changes(changes)
     if by_part["wide"] and wide == "off":
         raise ConfigError("--set changes wide and --wide leaves it out; give one of them")
+    for part, usual in find_recipe(recipe).changes.items():
+        by_part[part] = {**usual, **by_part[part]}
     ngrams = with_text_values(WideConfig(), by_part["wide"])
     return DocumentClassifier(
         with_text_values(MODELS[model](), by_part["network"]),

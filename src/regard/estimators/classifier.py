@@ -406,7 +406,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
                     "word vectors are read from a file or learnt from unlabelled texts; give one"
                 )
             found = read_vectors(options.vectors, data.vocab, size=size, counts=data.counts)
-        elif options.own_vectors or options.unlabelled is not None:
+        elif options.unlabelled is not None or options.recipe.learns_vectors(len(data.training)):
             found = learn_own_vectors(
                 data,
                 options.unlabelled,

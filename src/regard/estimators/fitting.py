@@ -37,6 +37,7 @@ from ..training.observers import Observer
 from ..training.state import M, TrainingState
 from ..training.teams import Alone, Team
 from .label_forms import LabelForm
+from .recipes import BALANCED, Recipe
 from .trainer import FitData, Objective, Run, Trainer, training_facts
 
 __all__ = ["FEWEST_TO_SPLIT", "Fit", "FitOptions", "Holdout", "Pace", "begin_fit", "measure_pace"]
@@ -55,7 +56,7 @@ class FitOptions:
     label_form: LabelForm = field(default_factory=LabelForm)  # in which labels are given back
     test: Iterable[Document] | None = None  # only looked for among the training documents
     vectors: Path | None = None  # pretrained word vectors
-    own_vectors: bool = False  # learn from the texts which word vectors to start from
+    recipe: Recipe = BALANCED  # when to learn word vectors from the texts, to start from
     unlabelled: Iterable[Document] | None = None  # more texts for that, which needs no labels
     work: Path | None = None  # where corpus and checkpoints lie; a temporary folder when None
     resume: bool = False

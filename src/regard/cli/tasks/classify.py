@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from ...data.formats.lines import STANDARD_INPUT
 from ...errors import ConfigError, DataError
@@ -16,6 +16,7 @@ from ..inputs import DocumentsToRead, existing, open_documents
 from ..output import Delivery, Drawn, Remarks, counted, say
 from ..training import (
     CLASSIFIER_PARTS,
+    USUAL_RECIPE,
     TrainingJob,
     classifier_from,
     held_out,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from ...data.writers import Cell, Cells
     from ...estimators.classifier import DocumentClassifier
     from ...estimators.fitting import FitOptions
+    from ...estimators.recipes import Recipe
     from ...estimators.trainer import Run
     from ...records.data import DataCheck, PairCheck
     from ...records.explanation import Explanation, Piece
@@ -104,6 +106,7 @@ class ClassificationJob(TrainingJob):
             test=self.test,
             vectors=self.asked.vectors,
             unlabelled=self._unlabelled(),
+            recipe=self._recipe,
             baseline=self.baseline,
             # What comes after the training may take long, and may be ended in many ways.
             on_fitted=partial(self.estimator.save, self.asked.out) if first else None,
@@ -131,7 +134,16 @@ class ClassificationJob(TrainingJob):
     def describe_check(self, check: DataCheck | PairCheck) -> Sequence[str]:
         """Say what was found in the data, and how many words have vectors."""
         vectors = self.estimator.vector_coverage_
-        return [*check.describe(), *(vectors.describe() if vectors else ())]
+        given = "unlabelled" if self.asked.unlabelled else "vectors" if self.asked.vectors else None
+        device = str(self.estimator.reader_.device)
+        picked = self._recipe.describe(cast("DataCheck", check), given=given, device=device)
+        return [*check.describe(), *(vectors.describe() if vectors else ()), picked]
+
+    @property
+    def _recipe(self) -> Recipe:
+        from ...estimators.recipes import find_recipe
+
+        return find_recipe(self.asked.recipe or USUAL_RECIPE)
 
     def describe(self) -> Sequence[str]:
         """Say how good it is, and what can be done next."""
@@ -193,7 +205,11 @@ def _train(asked: TrainingToDo) -> None:
         on_bad_row=asked.on_bad_row,
     )
     classifier = classifier_from(
-        asked.network or "han", asked.changes, device=asked.device, wide=asked.wide
+        asked.network or "han",
+        asked.changes,
+        device=asked.device,
+        wide=asked.wide,
+        recipe=asked.recipe or USUAL_RECIPE,
     )
     baseline = asked.baseline
     if baseline and files.training.once:
@@ -433,6 +449,7 @@ CLASSIFY = Task(
             "vectors",
             "wide",
             "unlabelled",
+            "recipe",
         ),
         "evaluate": ("text_column", "label_column", "labels_separator"),
         "explain": ("method", "label", "against"),

@@ -37,6 +37,7 @@ class TrainingToDo:
     test: str | None
     group_column: str | None
     time_column: str | None
+    recipe: str | None
     network: str | None
     changes: Sequence[str]
     vectors: Path | None

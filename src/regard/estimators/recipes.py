@@ -1,0 +1,77 @@
+"""Recipes that a person can name: how much time to give a classifier, and what it is spent on.
+
+A recipe changes the usual settings; what is asked for by name is changed after it. Which word
+vectors a network starts from depends on how many documents there are: few documents do not say
+what words are alike, and their texts, read for that beforehand, do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ..config import require_one_of
+from ..records.data import DataCheck
+
+__all__ = ["BALANCED", "RECIPES", "Recipe", "find_recipe"]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Changes to the usual settings, by part and name, and up to when word vectors are learnt."""
+
+    name: str
+    meaning: str
+    changes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    most_documents: int = 0  # more than these need no word vectors learnt beforehand
+
+    def learns_vectors(self, documents: int) -> bool:
+        """Say whether word vectors are to be learnt from the texts of so many documents."""
+        return documents <= self.most_documents
+
+    def describe(self, check: DataCheck, *, given: str | None = None, device: str = "cpu") -> str:
+        """Say in a line what was picked for these data, and why.
+
+        ``given`` says whether there are "unlabelled" texts, or "vectors" in a file.
+        """
+        return (
+            f"recipe {self.name}, {self.meaning}; {self._tell_start(check, given)} "
+            f"({check.documents:,} documents of {check.tokens_per_document.median:,} words at the "
+            f"median, on {device})"
+        )
+
+    def _tell_start(self, check: DataCheck, given: str | None) -> str:
+        """Say where the word vectors start."""
+        if given == "vectors":
+            return "word vectors from the file"
+        if given == "unlabelled":
+            return "word vectors learnt beforehand from all texts, those without labels too"
+        if self.learns_vectors(check.documents):
+            return "word vectors learnt beforehand from these texts, since few labels teach little"
+        return "word vectors learnt from the labels alone"
+
+
+BALANCED = Recipe("balanced", "the default", most_documents=5_000)
+RECIPES = {
+    recipe.name: recipe
+    for recipe in (
+        Recipe(
+            "fast",
+            "a short training of a small network",
+            {"training": {"epochs": "3"}, "network": {"embedding_size": "100"}},
+        ),
+        BALANCED,
+        Recipe(
+            "accurate",
+            "a longer training, of which weights are averaged",
+            {"training": {"epochs": "12", "average": "3"}},
+            most_documents=10**9,
+        ),
+    )
+}
+
+
+def find_recipe(name: str) -> Recipe:
+    """Look a recipe up; another name is an error that lists them."""
+    require_one_of("--recipe", name, RECIPES)
+    return RECIPES[name]

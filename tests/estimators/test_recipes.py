@@ -1,0 +1,43 @@
+"""Recipes a person can name, and the line that says what was picked."""
+
+import pytest
+
+from regard.errors import ConfigError
+from regard.estimators.recipes import BALANCED, RECIPES, find_recipe
+from regard.records.data import DataCheck, Lengths
+
+
+def check(documents):
+    lengths = Lengths(median=120)
+    return DataCheck(
+        documents=documents,
+        validation_documents=0,
+        multilabel=False,
+        classes=(),
+        tokens=documents * 120,
+        distinct_words=9,
+        tokens_per_document=lengths,
+        sentences_per_document=lengths,
+        words_per_sentence=lengths,
+        empty_documents=0,
+        duplicates=0,
+        contradictions=0,
+    )
+
+
+def test_a_line_says_what_was_picked_and_why():
+    """13.3: documents, lengths, unlabelled texts and device, in one line."""
+    few, many = BALANCED.most_documents, BALANCED.most_documents + 1
+    line = BALANCED.describe(check(few))
+    assert line.startswith("recipe balanced, the default; word vectors learnt beforehand from")
+    assert line.endswith(f"({few:,} documents of 120 words at the median, on cpu)")
+    assert "from the labels alone" in BALANCED.describe(check(many), device="cuda")
+    assert "those without labels too" in BALANCED.describe(check(many), given="unlabelled")
+    assert "from the file" in BALANCED.describe(check(few), given="vectors")
+    assert "from the labels alone" in RECIPES["fast"].describe(check(few))
+    assert all("\n" not in recipe.describe(check(few)) for recipe in RECIPES.values())
+
+
+def test_another_recipe_is_an_error_that_names_them():
+    with pytest.raises(ConfigError, match="balanced"):
+        find_recipe("balance")
