@@ -20,6 +20,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import cast
 
 import pyarrow.parquet
 import torch
@@ -60,18 +61,19 @@ def main() -> None:
         sys.exit(f"{IMDB} is not here; this benchmark needs the IMDB reviews")
     torch.set_num_threads(1)
     rules = {"error_rate": ERROR_RATE, "agreement": AGREEMENT, "least_lead": LEAST_LEAD}
-    settings = {"documents": options.documents, "training": options.training, "seed": 0}
-    found = {
-        **provenance(),
-        **settings,
-        **rules,
+    settings = {"documents": options.documents, "training": options.training}
+    found: dict[str, object] = {**provenance(), **settings, **rules}
+    kinds = {
         "reviews": on_reviews(options.training, options.documents),
         "planted": on_planted(options.planted, options.documents),
     }
-    save(options.name, found)
+    for kind, bands in kinds.items():
+        for band, rates in bands:  # saved one by one: long texts take long
+            found[kind] = {**cast(dict[str, object], found.get(kind, {})), band: rates}
+            save(options.name, found)
 
 
-def on_reviews(training: int, count: int) -> dict[str, object]:
+def on_reviews(training: int, count: int) -> Iterator[tuple[str, object]]:
     """Judge true, random and foreign explanations of test reviews, band by band."""
     table = pyarrow.parquet.read_table(IMDB / "train.parquet", columns=["text", "label"])
     taught = table.to_pylist()
@@ -82,15 +84,13 @@ def on_reviews(training: int, count: int) -> dict[str, object]:
     fresh = [fresh_copy(classifier.model_, seed) for seed in FRESH_SEEDS]
     texts = pyarrow.parquet.read_table(IMDB / "test.parquet", columns=["text"])["text"].to_pylist()
     random.Random(1).shuffle(texts)
-    found: dict[str, object] = {}
     for band in BANDS:
         verdicts: dict[str, Count] = {}
         chosen = list(within(iter(texts), band, count))
         for turn, first in enumerate(range(0, len(chosen), TOGETHER)):
             for _, answers in classifier.fitted_.answers(chosen[first : first + TOGETHER]):
                 judge(answers, fresh[turn % len(fresh)], verdicts)
-        found[named(band)] = summary(named(band), verdicts)
-    return found
+        yield named(band), summary(named(band), verdicts)
 
 
 def judge(answers: Answers, model: Model, verdicts: dict[str, Count]) -> None:
@@ -108,7 +108,7 @@ def judge(answers: Answers, model: Model, verdicts: dict[str, Count]) -> None:
         tally(verdicts, f"{name}, fresh weights themselves", told)
 
 
-def on_planted(training: int, count: int) -> dict[str, object]:
+def on_planted(training: int, count: int) -> Iterator[tuple[str, object]]:
     """Judge explanations of documents in which one sentence says the label."""
     rng, sentences = random.Random(0), real_sentences(2000)
     bodies = list(BODIES.values())
@@ -119,7 +119,7 @@ def on_planted(training: int, count: int) -> dict[str, object]:
     classifier.fit([text for text, _ in taught], [label for _, label in taught])
     chosen_method = str(classifier.facts_["explain_method"])
     print(f"planted: the method chosen is {chosen_method}", flush=True)
-    found: dict[str, object] = {"default method": chosen_method}
+    yield "default method", chosen_method
     for band, body in BODIES.items():
         verdicts: dict[str, Count] = {}
         made = (planted(rng, sentences, body) for _ in itertools.count())
@@ -133,8 +133,7 @@ def on_planted(training: int, count: int) -> dict[str, object]:
                     tally(verdicts, f"{name}, own", measure(opened, own))
                     at_random = [shuffled(one, len(one.source)) for one in own]
                     tally(verdicts, f"{name}, at random", measure(opened, at_random))
-        found[named(band)] = summary(f"planted {named(band)}", verdicts)
-    return found
+        yield named(band), summary(f"planted {named(band)}", verdicts)
 
 
 def right_ones(
