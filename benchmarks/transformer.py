@@ -32,7 +32,8 @@ from regard.data.pairs import EncodedPairs, PairBatch
 from regard.models.transformer import Transformer, TransformerConfig
 from regard.nn.positions import sinusoids
 from regard.tasks.generate import GenerationConfig, TokenLoss, generate
-from regard.text.units import START, UnitsConfig, build_units
+from regard.text.units import END, START, UnitsConfig, build_units
+from regard.text.vocab import cut_texts
 
 SIZES = {
     "small": TransformerConfig(hidden_size=128, heads=4, feed_size=512, layers=2),
@@ -77,9 +78,10 @@ def encode(folder: Path) -> tuple[EncodedPairs, int]:
         [text for pair in given for text in (pair.source, pair.target)],
         UnitsConfig("subwords", size=8000),
     )
-    sources = units.encode([pair.source for pair in given])
-    targets = units.encode([pair.target for pair in given])
-    return EncodedPairs([one.ids for one in sources], [one.ids for one in targets]), len(units)
+    sides = ([pair.source for pair in given], [pair.target for pair in given])
+    return EncodedPairs(*([cut.ids for cut in cut_texts(side, units)] for side in sides)), len(
+        units
+    )
 
 
 def compare(
@@ -158,6 +160,8 @@ def padding(batches: list[PairBatch]) -> float:
 def decoding(model: Transformer, batch: PairBatch, device: str) -> dict[str, float]:
     """Milliseconds a step of 30 for a batch: greedy, keys kept, and everything asked anew."""
     model.eval()
+    with torch.no_grad():
+        model.decoder.bias[END] = -1e4  # so that all write 30 tokens
     config = GenerationConfig("greedy", longest=30, longest_ratio=100.0)
     generate(model, batch.source, config)  # warms up
     kept = timed(lambda: generate(model, batch.source, config), device)
