@@ -69,6 +69,9 @@ def test_only_the_shown_changes_keep_explanations(fitted, other, monkeypatch):
     kept = [change.old.explanation is not None for change in found.changes]
     assert kept == [True] * 2 + [False] * (len(kept) - 2)
     assert found.changes[0].old.explanation.true_labels == found.changes[0].true_labels
+    for change in found.changes[:2]:  # and each says how faithful it is
+        assert change.old.explanation.receipt and change.new.explanation.receipt
+        assert change.old.explanation.label == change.old.labels[0]
     assert Difference.from_json(found.to_json()) == found
     unshown = replace(found, changes=found.changes[2:])
     assert all(change.start for change in unshown.changes)

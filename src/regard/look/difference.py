@@ -69,7 +69,8 @@ def compare(
             )
     if not tally.overlaps:
         raise DataError("there are no documents to compare the models on")
-    return tally.difference(method)
+    found = tally.difference(method)
+    return replace(found, changes=tuple(_measure(change, one, two) for change in found.changes))
 
 
 class _Tally:
@@ -136,6 +137,18 @@ def _explain_same_label(
     if not known or str(before.label) == str(after.label):
         return after
     return new.explain([before.source], replace(question, label=before.label))[0]
+
+
+def _measure(change: ChangedDocument, old: Fitted, new: Fitted) -> ChangedDocument:
+    """Add receipts to the explanations that are shown; the others need none."""
+    pair = []
+    for fitted, answer in ((old, change.old), (new, change.new)):
+        told = answer.explanation
+        if told is not None:
+            (known,) = fitted.explain([told.source], Question(told.method))
+            told = replace(told, decisions=known.decisions)
+        pair.append(replace(answer, explanation=told))
+    return replace(change, old=pair[0], new=pair[1])
 
 
 def _drop_explanations(change: ChangedDocument) -> ChangedDocument:
