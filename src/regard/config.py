@@ -28,6 +28,7 @@ __all__ = [
     "from_dict",
     "require",
     "require_one_of",
+    "require_seed",
     "to_dict",
     "with_text_values",
 ]
@@ -75,6 +76,11 @@ def require(holds: bool, message: str) -> None:
     """Raise ``ConfigError`` with ``message`` unless the condition holds."""
     if not holds:
         raise ConfigError(message)
+
+
+def require_seed(seed: int) -> None:
+    """Raise ``ConfigError`` unless every generator of random numbers takes the seed."""
+    require(0 <= seed < 2**63, f"seed must lie between 0 and 2**63 - 1, got {seed}")
 
 
 def require_one_of(name: str, value: str, known: Iterable[str]) -> None:

@@ -89,6 +89,25 @@ def test_a_model_made_in_python_remembers_no_file(tmp_path):
     assert not {"text_column", "label_column", "labels_separator", "encoding"} & facts.keys()
 
 
+@pytest.mark.parametrize("command", ["look", "diff", "explain", "audit"])
+def test_a_limit_of_any_size_is_a_limit(shell, project, tmp_path, command):
+    """Issue 10: no number is too large to count to."""
+    models = [project.model] * (2 if command == "diff" else 1)
+    few = write_csv(tmp_path / "few.csv", rows(2, seed=3))
+    quick = {"audit": ["--no-needle", "--method", "attention"], "explain": ["--no-receipt"]}
+    asked = [command, *models, few, "-q", *quick.get(command, [])]
+    assert shell(*asked, "--limit", 10**30).code == 0
+
+
+@pytest.mark.parametrize("seed", [-1, 2**63])
+@pytest.mark.parametrize("command", ["audit", "experiment", "demo"])
+def test_a_seed_that_nothing_can_be_drawn_from_is_named(shell, project, tmp_path, command, seed):
+    given = {"audit": [project.model, project.test], "experiment": ["scores", "--out", tmp_path]}
+    given.setdefault("demo", ["--out", tmp_path])
+    ran = shell(command, *given[command], f"--seed={seed}")
+    assert ran.error == f"seed must lie between 0 and 2**63 - 1, got {seed}"
+
+
 def test_what_exists_is_returned(tmp_path):
     assert existing(str(tmp_path)) == str(tmp_path)
     assert existing("-") == "-", "standard input"

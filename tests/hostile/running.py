@@ -66,8 +66,8 @@ def sampled(cases, count, seed=0):
     return [cases[place] for place in sorted(ranks[:count])]
 
 
-def failures(bench, family, cases):
-    """Run cases; return what those that gave way said, by name."""
+def failures(bench, family, cases, told=lambda name, problem: None):
+    """Run cases; return what those that gave way said, by name, and tell it at once."""
     found = {}
     for case in cases:
         try:
@@ -75,6 +75,7 @@ def failures(bench, family, cases):
                 case.run(bench)
         except AssertionError as problem:
             found[f"{family}/{case.name}"] = str(problem)
+            told(f"{family}/{case.name}", problem)
     return found
 
 
@@ -86,6 +87,10 @@ def opened_bench(root, *, brief=False):
         yield bench
     finally:
         bench.end()
+
+
+def _tell(name, problem):
+    print(f"--- {name}\n{problem}", flush=True)
 
 
 def main(names):
@@ -104,10 +109,8 @@ def main(names):
             if brief:
                 cases = sampled(cases, QUICK[family])
             began = time.monotonic()
-            found = failures(bench, family, cases)
+            found = failures(bench, family, cases, _tell)
             took = time.monotonic() - began
             print(f"{family}: {len(cases)} cases, {len(found)} gave way, {took:.1f} s", flush=True)
             total.update(cases=len(cases), gave_way=len(found))
-            for name, problem in found.items():
-                print(f"--- {name}\n{problem}", flush=True)
     print(dict(total))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..config import require, require_one_of
+from ..config import require, require_one_of, require_seed
 from ..errors import DataError
 from ..explain.answers import Answers
 from ..explain.attention import explain as by_attention
@@ -70,6 +71,7 @@ class AuditOptions:
     watch: Callable[[Iterable[Document]], Iterable[Document]] = _as_they_are  # sees each go by
 
     def __post_init__(self) -> None:
+        require_seed(self.seed)
         for name in self.methods:
             require_one_of("method", name, METHODS)
             require(name != "counterfactual", "a counterfactual ranks nothing; audit others")
@@ -87,8 +89,9 @@ class Companions:
 def sample(documents: Iterable[Document], limit: int, seed: int = 0) -> list[Document]:
     """Draw at most ``limit`` documents of a stream, each as likely, in their order."""
     require(limit >= 1, f"limit must be at least 1, got {limit}")
+    require_seed(seed)
     stream = enumerate(documents)
-    kept = list(itertools.islice(stream, limit))
+    kept = list(itertools.islice(stream, min(limit, sys.maxsize)))
     draw = np.random.default_rng(seed)
     for place, document in stream:
         slot = int(draw.integers(place + 1))

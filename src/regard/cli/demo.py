@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..config import require_seed
 from .options import Device, Quiet
 from .output import counted, require_outside_models, say, show, write_report
 
@@ -38,6 +39,7 @@ def demo(
     from .training import classifier_from
 
     require_outside_models(out)
+    require_seed(seed)
     began = time.perf_counter()
     say("reading the documentation of the libraries installed here", quiet=quiet)
     training, test = _sides(collect_docstrings(seed=seed), seed)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from .inputs import DocumentsToRead, Limit, Unlabelled, existing
+from .inputs import DocumentsToRead, Limit, Unlabelled, existing, first
 from .options import (
     Data,
     Device,
@@ -74,11 +73,10 @@ def diff(
     asked = DocumentsToRead(data, text_column, label_column, labels_separator, encoding, on_bad_row)
     facts = {**after.facts_, **before.facts_}
     reader = asked.open(facts, labelled=not unlabelled, tell=remarks.add)
-    documents = reader if limit is None else islice(reader, limit)
     found = compare(
         before,
         after,
-        counted(documents, "compared", quiet=quiet),
+        counted(first(reader, limit), "compared", quiet=quiet),
         Comparison(str(old), str(new), method, min_overlap, show),
     )
     remarks.say()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..config import require, require_one_of
+from ..config import require, require_one_of, require_seed
 from ..errors import ConfigError
 from ..files import write_file
 from .options import Quiet
@@ -66,6 +66,8 @@ def experiment(
     require_outside_models(out)
     config = _changed(EXPERIMENTS[name], changes or [], quick=quick)
     chosen = _seeds(seed, seeds, more_seeds or [])
+    for one in chosen:
+        require_seed(one)
     out.mkdir(parents=True, exist_ok=True)
     with _telling(quiet) as tell:
         found = run_experiment(config, chosen, tell)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import shlex
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,6 +19,7 @@ from .output import Remarks
 if TYPE_CHECKING:
     from ..data.columns import Columns
     from ..data.readers import Reader
+    from ..text.document import Document
 
 __all__ = [
     "LONGEST_NAME",
@@ -27,6 +29,7 @@ __all__ = [
     "Unlabelled",
     "document_columns",
     "existing",
+    "first",
     "near_file",
     "open_documents",
     "pair_columns",
@@ -209,13 +212,18 @@ class TextsToExplain:
                 facts, text=self.column, encoding=encoding, labelled=False, tell=tell
             )
         reader = open_documents(str(self.data), columns, tell=remarks.add)
-        texts = [document.text for document in itertools.islice(reader, self.limit + 1)]
+        texts = [document.text for document in first(reader, self.limit + 1)]
         if not texts:
             raise DataError(f"{reader.name} has no texts to explain")
         if len(texts) > self.limit:
             remarks.add(f"explaining the first {self.limit:,} documents; --limit explains more")
         remarks.say()
         return texts[: self.limit]
+
+
+def first(documents: Iterable[Document], limit: int | None) -> Iterable[Document]:
+    """The first so many, however large the number is; all where there is no limit."""
+    return documents if limit is None else itertools.islice(documents, min(limit, sys.maxsize))
 
 
 def existing(path: str) -> str:

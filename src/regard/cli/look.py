@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from .inputs import DocumentsToRead, Limit, Unlabelled, existing
+from .inputs import DocumentsToRead, Limit, Unlabelled, existing, first
 from .options import (
     Data,
     Device,
@@ -66,7 +65,7 @@ def look(
     documents = asked.open(classifier.facts_, labelled=not unlabelled, tell=remarks.add)
     found = look_through(
         classifier,
-        documents if limit is None else islice(documents, limit),
+        first(documents, limit),
         words=word or (),
         title=f"{model.name} on {Path(data).name}",
         watch=partial(counted, quiet=quiet),

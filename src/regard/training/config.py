@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from ..config import checked_settings, require
+from ..config import checked_settings, require, require_seed
 
 __all__ = [
     "ClassWeights",
@@ -64,7 +64,7 @@ class TrainingConfig:
         }
         for name, value in counts.items():
             require(value is None or value >= 1, f"{name} must be at least 1, got {value}")
-        require(0 <= self.seed < 2**63, f"seed must lie between 0 and 2**63 - 1, got {self.seed}")
+        require_seed(self.seed)
 
     def _require_amounts(self) -> None:
         for name in ("weight_decay", "warmup", "min_delta", "focal"):
