@@ -124,7 +124,7 @@ def test_a_score(monkeypatch):
     assert keeps(test_scores.TestEveryScore, LoudScore) > 5
     assert "| `loud` | query · 3 key, a newcomer's score. |" in page("models.md")
     fitted = tiny(network__score="loud", training__epochs=1).fit(*reviews(40))
-    assert isinstance(fitted.model_.words.pooling.score, LoudScore)
+    assert isinstance(fitted.model_.network.words.pooling.score, LoudScore)
 
 
 def test_a_pooling(monkeypatch):
@@ -133,7 +133,7 @@ def test_a_pooling(monkeypatch):
     assert keeps(test_poolings.TestEveryPooling, FirstPooling) > 5
     assert "| `first` | The first item of each row, a newcomer's pooling. |" in page("models.md")
     fitted = tiny(network__pooling="first", training__epochs=1).fit(*reviews(40))
-    assert isinstance(fitted.model_.sentences.pooling, FirstPooling)
+    assert isinstance(fitted.model_.network.sentences.pooling, FirstPooling)
 
 
 class ParagraphEncoder(RowEncoder):

@@ -29,6 +29,7 @@ NAMES = [
     "TrainingConfig",
     "TrainingError",
     "Translator",
+    "WideConfig",
     "__version__",
     "tokenize",
 ]

@@ -33,6 +33,7 @@ _HOMES = {
     "TrainingConfig": "training.config",
     "TrainingError": "errors",
     "Translator": "estimators.translator",
+    "WideConfig": "models.wide",
     "tokenize": "text.tokenize",
 }
 
@@ -55,6 +56,7 @@ __all__ = [
     "TrainingConfig",
     "TrainingError",
     "Translator",
+    "WideConfig",
     "__version__",
     "tokenize",
 ]
@@ -72,6 +74,7 @@ if TYPE_CHECKING:
     from .estimators.classifier import DocumentClassifier
     from .estimators.translator import Translator
     from .models import CAHANConfig, FlatConfig, HANConfig
+    from .models.wide import WideConfig
     from .records.evaluation import Evaluation
     from .records.explanation import Explanation
     from .text.document import Document, Tokens

@@ -57,7 +57,7 @@ def test_a_linear_model_brings_its_own_weights(fitted):
 def test_shuffled_weights_keep_the_vectors(fitted):
     other = _shuffle_all_but_vectors(fitted.model_, 0)
     assert torch.equal(other.embedding.weight, fitted.model_.embedding.weight)
-    assert not torch.equal(other.classify.weight, fitted.model_.classify.weight)
+    assert not torch.equal(other.network.classify.weight, fitted.model_.network.classify.weight)
 
 
 def test_the_best_opponent_is_the_one_to_beat():
