@@ -7,7 +7,7 @@ import inspect
 import json
 import re
 import runpy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -18,6 +18,7 @@ from torch import nn
 from typer.testing import CliRunner
 
 from contracts import test_models, test_poolings, test_scores
+from regard import Translator
 from regard.audit.run import AuditOptions, audit
 from regard.cli.inputs import open_documents
 from regard.cli.main import app
@@ -29,15 +30,16 @@ from regard.data.formats.rows import RowEncoder
 from regard.data.formats.table import FORMATS, Format
 from regard.data.readers import read_documents
 from regard.data.writers import RowWriter
-from regard.errors import DataError
+from regard.errors import ConfigError, DataError
 from regard.estimators.card import Card
 from regard.estimators.folder import open_folder, write_folder
 from regard.explain.answers import explanations
 from regard.explain.methods import METHODS, Method
-from regard.models import MODELS
+from regard.models import MODELS, PAIR_MODELS, HANConfig, TransformerConfig
 from regard.models.base import Attention, Model, Output, check_imposed
 from regard.models.words import WordEmbedding
 from regard.nn.attention import SCORES, ProductScore
+from regard.nn.encoders import ENCODERS, NoEncoder
 from regard.nn.pooling import POOLINGS, MeanPooling, Pooled, Pooling
 from regard.nn.rows import row_weighted_sum
 from regard.records.measures import MEASURES, Measure
@@ -183,6 +185,47 @@ def test_a_document_model(monkeypatch):
     assert "--model han, flat, cahan, bag " in help_of("train")
     assert keeps(test_models.TestEveryModel, small(BagConfig)) > 15
     assert "| `bag` | The mean of all words, a newcomer's model. |" in page("models.md")
+
+
+class Doubling(NoEncoder):
+    """Twice every vector, a newcomer's encoder."""
+
+    def forward(self, items):
+        return items.with_values(2 * items.values)
+
+    def from_table(self, table, index):
+        return self(super().from_table(table, index))
+
+
+def test_an_encoder(monkeypatch):
+    monkeypatch.setitem(ENCODERS, "doubling", lambda config: Doubling(config.size))
+    settings = replace(small(HANConfig), encoder="doubling")
+    assert keeps(test_models.TestEveryModel, settings) > 15
+    with pytest.raises(ConfigError, match="did you mean 'doubling'"):
+        HANConfig(encoder="dubling")
+
+
+@dataclass(frozen=True)
+class TinyConfig(TransformerConfig):
+    """A newcomer's network that writes."""
+
+    name: ClassVar[str] = "tiny"
+
+    hidden_size: int = 16
+
+
+def test_a_network_that_writes(monkeypatch, tmp_path):
+    monkeypatch.setitem(PAIR_MODELS, "tiny", TinyConfig)
+    assert "--model seq2seq, transformer, tiny, " in help_of("train")
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("en\tde\n" + "one two\teins zwei\n" * 20)
+    asked = ["train", str(pairs), "--task", "translate", "--source-column", "en"]
+    asked += ["--target-column", "de", "--model", "tiny", "--set", "units.kind=words"]
+    ran = CliRunner().invoke(
+        app, [*asked, "--set", "training.epochs=1", "--out", str(tmp_path / "model"), "-q"]
+    )
+    assert ran.exit_code == 0, ran.output
+    assert Translator.load(tmp_path / "model").settings_.network.name == "tiny"
 
 
 def first_words(answers):
