@@ -17,6 +17,7 @@ from regard.training.config import TrainingConfig
 from regard.training.observers import Observer
 from regard.training.seeds import seeded
 from regard.training.teams import Alone
+from support.reviews import reviews, tiny
 from support.toys import VOCAB_SIZE, ToySource, plain_config, toy_model
 
 CONFIG = plain_config(epochs=4, batch_size=8, learning_rate=0.05)
@@ -148,6 +149,13 @@ def test_a_loss_that_is_no_number_stops_with_advice():
     config = dataclasses.replace(CONFIG, optimizer="sgd", learning_rate=1e30, clip=None)
     with pytest.raises(TrainingError, match="lower learning_rate"):
         fitted(config)
+
+
+def test_weights_that_are_no_numbers_are_not_kept():
+    """Issue 18.5: nothing is held out, the last step goes too far; a loss shows it no more."""
+    made = tiny(training__learning_rate=1e37, training__epochs=1, training__batch_size=4)
+    with pytest.raises(TrainingError, match="lower learning_rate"):
+        made.fit(*reviews(6))
 
 
 def test_an_error_after_good_epochs_leaves_the_best_weights():

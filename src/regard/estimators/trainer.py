@@ -250,6 +250,8 @@ class Trainer(Generic[M, B]):
             weights = {name: part.clone() for name, part in self.state.model.state_dict().items()}
         if scores:
             self._require_number(scores["loss"], step)
+        elif not all(bool(part.isfinite().all()) for part in weights.values()):
+            self._require_number(math.nan, step)  # the last step may have been one too far
         epoch = Epoch(
             epoch=step.epoch,
             train_loss=self.running.mean,
