@@ -11,6 +11,7 @@ import pytest
 
 from regard.data.writers import RowWriter
 from regard.errors import DataError
+from support.ctrl_c import ctrl_c
 from support.full_disk import full_disk
 
 SUFFIXES = [".jsonl", ".csv", ".tsv", ".parquet"]
@@ -221,6 +222,25 @@ def test_a_disk_that_is_full_from_the_start_leaves_nothing_behind(tmp_path):
         writer.write([{"text": "x" * 1000}])
     assert failed.value.filename == f"{path}.part"
     assert list(tmp_path.iterdir()) == []
+
+
+# An interrupt inside of open leaves a file that nobody has a name for; Python closes it.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_ctrl_c_while_a_file_is_begun_leaves_nothing_behind(tmp_path):
+    """Issue 18.9: at each call on the way."""
+    for at in range(1, 100):
+        writer = RowWriter(str(tmp_path / "out.csv"))
+        try:
+            with ctrl_c(at) as presses:
+                writer.__enter__()
+        except KeyboardInterrupt:
+            assert list(tmp_path.iterdir()) == [], at
+            continue
+        writer.__exit__(KeyboardInterrupt)
+        assert list(tmp_path.iterdir()) == []
+        if not presses.pressed:
+            break
+    assert 5 < at < 99
 
 
 def test_each_flipped_bit_of_the_notes_is_found(tmp_path):

@@ -81,7 +81,13 @@ class RowWriter:
         with ExitStack() as stack:
             taken = f"another run is writing {self._path}; let it end, or name another file"
             stack.enter_context(hold_lock(self._beside(".lock"), taken=taken))
-            self._begin()
+            try:
+                self._begin()
+            except BaseException:
+                if self._file is not None:
+                    self._file.close()
+                self._drop_unfinished()
+                raise
             self._closing = stack.pop_all()
         return self
 
@@ -124,9 +130,12 @@ class RowWriter:
                 self._encoder.finish(self._unfinished, self._path)
                 self._notes.unlink(missing_ok=True)
         finally:
-            # What was noted can be gone on with until the file has its name.
-            if not (self._task and self._notes.exists()):
-                self._unfinished.unlink(missing_ok=True)
+            self._drop_unfinished()
+
+    def _drop_unfinished(self) -> None:
+        # What was noted can be gone on with until the file has its name.
+        if not (self._task and self._notes.exists()):
+            self._unfinished.unlink(missing_ok=True)
 
     def _beside(self, suffix: str) -> Path:
         return self._path.with_name(self._path.name + suffix)
