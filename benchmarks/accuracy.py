@@ -121,7 +121,11 @@ SETS = {
         "20newsgroups, whole",
         two_files("20newsgroups/train.parquet", "20newsgroups/test.parquet"),
     ),
-    "r52": Set("Reuters R52", two_files("reuters/r52_train.parquet", "reuters/r52_test.parquet")),
+    "r52": Set(
+        "Reuters R52",
+        two_files("reuters/r52_train.parquet", "reuters/r52_test.parquet"),
+        words=(1, 1),
+    ),
     "mr": Set("MR", two_files("mr/train.parquet", "mr/test.parquet")),
     "arxiv": Set(
         "arXiv, whole papers",
@@ -322,7 +326,7 @@ def fit_bayes(texts: list[str], labels: np.ndarray, asked: list[str], used: Set)
     vectorizer = CountVectorizer(
         analyzer="char" if used.characters else "word",
         ngram_range=(1, 3),
-        token_pattern=r"\w+|[^\w\s]",
+        token_pattern=None if used.characters else r"\w+|[^\w\s]",
         binary=True,
         min_df=2,
         dtype=np.float32,

@@ -12,6 +12,7 @@ from regard.models.ngrams import NGramTable, count_ngrams
 from regard.models.wide import Wide, WideConfig, WidePart, rows_of
 from regard.text.tokenize import TextConfig, tokenize_many
 from regard.text.vocab import Vocab, count_words
+from regard.training.devices import device_of
 from support.reviews import reviews
 
 TEXTS = [*reviews(12, seed=3)[0], "", "unheard of"]
@@ -62,6 +63,13 @@ def test_company_changes_nothing():
     model = widened()
     alone = torch.cat([model.share(collate([text], VOCAB)) for text in TOKENS])
     assert torch.equal(model.share(BATCH), alone)
+
+
+def test_it_computes_where_its_network_is():
+    """N-grams stay with the host; batches must go to the network's device all the same."""
+    model = widened()
+    model.network.to("meta")
+    assert device_of(model) == torch.device("meta")
 
 
 def test_it_is_the_same_from_vectors():

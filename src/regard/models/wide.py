@@ -65,6 +65,8 @@ class WidePart:
 class Wide(Model):
     """Classifies by a network and by n-grams: ``scale`` times the one, plus the other."""
 
+    intercepts: Tensor  # (classes,)
+
     def __init__(
         self,
         network: Model,
@@ -84,7 +86,8 @@ class Wide(Model):
         self.weights = nn.ParameterList(
             nn.Parameter(torch.from_numpy(part.weights), requires_grad=False) for part in parts
         )
-        self.intercepts = nn.Parameter(torch.from_numpy(intercepts), requires_grad=False)
+        # No parameter: the first of these says where the model computes, which is the network's.
+        self.register_buffer("intercepts", torch.from_numpy(intercepts))
         self.scale = scale
 
     @property
