@@ -14,7 +14,7 @@ from ..native import Job, library, required_library
 
 __all__ = ["KeptTable", "available"]
 
-_INTERFACE = 1  # must equal NGRAMS_INTERFACE in ngrams.h
+_INTERFACE = 2  # must equal NGRAMS_INTERFACE in ngrams.h
 _BITS = 21  # must equal ID_BITS there
 _FEWEST_BITS = 4
 
@@ -97,7 +97,7 @@ class KeptTable:
         job.fill(ids=np.ascontiguousarray(ids), weights=np.ascontiguousarray(weights))
         job.fill(sentence_lengths=np.ascontiguousarray(sentence_lengths))
         job.fill(sentence_starts=sentence_starts, token_starts=token_ends[sentence_starts])
-        job.fill(hits=np.empty(len(ids) * self._job.longest, np.int32), sums=sums)
+        job.fill(hits=np.empty(2 * len(ids) * self._job.longest, np.int32), sums=sums)
         required_library().run("weigh_ngrams", job, instructions=0, threads=threads)
         return sums
 

@@ -110,20 +110,43 @@ static int64_t find_some(const struct ngram_job *job, const int64_t *ids, int64_
     return found;
 }
 
-/* Shell's sort, with the gaps of Ciura and on: most documents have hundreds of features. */
-static void sort_numbers(int32_t *numbers, int64_t count)
+#define DIGIT 11 /* bits that are sorted by at once */
+#define FEW 32   /* numbers that are sorted one by one */
+
+/* Sort numbers that are not negative and below limit; room takes as many. */
+static void sort_numbers(int32_t *numbers, int64_t count, int64_t limit, int32_t *room)
 {
-    static const int64_t gaps[] = {1149241, 510774, 227011, 100894, 44842, 19930, 8858, 3937,
-                                   1750,    701,    301,    132,    57,    23,    10,   4, 1};
-    for (size_t step = 0; step < sizeof gaps / sizeof *gaps; step++)
-        for (int64_t gap = gaps[step], at = gap; at < count; at++) {
+    if (count < FEW) {
+        for (int64_t at = 1; at < count; at++) {
             const int32_t number = numbers[at];
             int64_t to = at;
-            for (; to >= gap && numbers[to - gap] > number; to -= gap)
-                numbers[to] = numbers[to - gap];
+            for (; to && numbers[to - 1] > number; to--)
+                numbers[to] = numbers[to - 1];
             numbers[to] = number;
         }
+        return;
+    }
+    int32_t *from = numbers, *to = room;
+    for (int shift = 0; limit >> shift; shift += DIGIT) {
+        int64_t places[1 << DIGIT] = {0}, place = 0;
+        for (int64_t at = 0; at < count; at++)
+            places[(from[at] >> shift) & ((1 << DIGIT) - 1)]++;
+        for (int digit = 0; digit < 1 << DIGIT; digit++) {
+            const int64_t size = places[digit];
+            places[digit] = place;
+            place += size;
+        }
+        for (int64_t at = 0; at < count; at++)
+            to[places[(from[at] >> shift) & ((1 << DIGIT) - 1)]++] = from[at];
+        int32_t *const swapped = from;
+        from = to;
+        to = swapped;
+    }
+    if (from != numbers)
+        memcpy(numbers, from, sizeof *numbers * (size_t)count);
 }
+
+#define AHEAD 8 /* so many features on, memory is asked for */
 
 /* Add up the weights of a document's features, times their values. */
 static void weigh(const struct ngram_job *job, const int32_t *hits, int64_t count, double *sums)
@@ -131,9 +154,13 @@ static void weigh(const struct ngram_job *job, const int32_t *hits, int64_t coun
     const int64_t class_count = job->class_count;
     double squares = 0;
     for (int64_t at = 0, next; at < count; at = next) {
+        const int64_t later = at + AHEAD < count ? hits[at + AHEAD] : hits[at];
+        __builtin_prefetch(job->table->rarity + later);
+        __builtin_prefetch(job->weights + later * class_count);
         for (next = at + 1; next < count && hits[next] == hits[at];)
             next++;
-        const double value = (1 + log((double)(next - at))) * (double)job->table->rarity[hits[at]];
+        const double times = next - at > 1 ? 1 + log((double)(next - at)) : 1;
+        const double value = times * (double)job->table->rarity[hits[at]];
         const float *weights = job->weights + hits[at] * class_count;
         squares += value * value;
         for (int64_t number = 0; number < class_count; number++)
@@ -150,7 +177,7 @@ int regard_weigh_ngrams(int64_t set, struct ngram_job *job)
     (void)set;
     for (int64_t task; (task = take_task(&job->next_task)) < job->document_count;) {
         const int64_t *ids = job->ids + job->token_starts[task];
-        int32_t *hits = job->hits + job->token_starts[task] * job->table->longest;
+        int32_t *hits = job->hits + 2 * job->token_starts[task] * job->table->longest;
         int64_t found = 0;
         for (int64_t sentence = job->sentence_starts[task];
              sentence < job->sentence_starts[task + 1]; sentence++) {
@@ -161,7 +188,7 @@ int regard_weigh_ngrams(int64_t set, struct ngram_job *job)
             }
             ids += length;
         }
-        sort_numbers(hits, found);
+        sort_numbers(hits, found, job->table->count, hits + found);
         weigh(job, hits, found, job->sums + task * job->class_count);
     }
     return DONE;

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#define NGRAMS_INTERFACE 1
+#define NGRAMS_INTERFACE 2
 #define ID_BITS 21   /* as in models/ngrams.py */
 #define UNKNOWN_ID 1 /* as in text/vocab.py */
 
@@ -35,7 +35,7 @@ struct ngram_job {
     const int64_t *token_starts;     /* (documents + 1) */
     const int64_t *sentence_starts;  /* (documents + 1) */
     const float *weights;            /* (count, class_count) */
-    int32_t *hits;                   /* (tokens * longest), room for features */
+    int32_t *hits;                   /* (2 * tokens * longest), room for features */
     double *sums;                    /* (documents, class_count), zeros before */
     int64_t next_task;
 };
