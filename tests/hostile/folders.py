@@ -16,6 +16,7 @@ CLASSIFIER = (
     "baseline.safetensors",
     "baseline.txt",
     "seen.safetensors",
+    "wide.safetensors",
 )
 TRANSLATOR = (
     "config.json",
