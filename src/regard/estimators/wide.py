@@ -230,7 +230,8 @@ def learn_ngrams(
         return None
     tables = [NGramTable(counted.keys, counted.rarity, config.longest)]
     values, mixing = counted.values, None
-    letters = _letters(data, config.fewest_documents)
+    most = min(MOST_RUNS, config.most_weights // (2 * columns))
+    letters = _letters(data, fewest=config.fewest_documents, most=most)
     if letters is not None:
         from scipy.sparse import block_diag, hstack, identity
 
@@ -255,7 +256,7 @@ class _Letters:
     runs: csr_matrix  # (words, runs)
 
 
-def _letters(data: LearningData, fewest: int) -> _Letters | None:
+def _letters(data: LearningData, *, fewest: int, most: int) -> _Letters | None:
     """Find the letters of the words of documents; nothing where they do not help."""
     from scipy.sparse import csr_matrix, diags
 
@@ -277,7 +278,7 @@ def _letters(data: LearningData, fewest: int) -> _Letters | None:
     # Of words in which it stands; several of them in one document are counted several times.
     documents = np.minimum(runs.T @ held_by, document_count)
     kept = np.flatnonzero(documents >= fewest)
-    kept = np.sort(kept[np.argsort(-documents[kept], kind="stable")[:MOST_RUNS]])
+    kept = np.sort(kept[np.argsort(-documents[kept], kind="stable")[:most]])
     rarity = np.log((1 + document_count) / (1 + documents[kept])) + 1
     runs = (runs[:, kept] @ diags(rarity)).tocsr()
     lengths = np.sqrt(np.asarray(runs.multiply(runs).sum(axis=1)).ravel())
