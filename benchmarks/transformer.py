@@ -22,6 +22,7 @@ from functools import partial
 from pathlib import Path
 
 import torch
+from measuring import provenance
 from multi30k import DATA, pairs
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
@@ -67,7 +68,7 @@ def main() -> None:
             print(f"{name}, dropout {dropout}", json.dumps(found), flush=True)
     if options.out:
         device = torch.cuda.get_device_name() if options.device == "cuda" else "cpu"
-        about = {"threads": options.threads, "device": device, "precision": options.precision}
+        about = {**provenance(), "device": device, "precision": options.precision}
         options.out.write_text(json.dumps({**about, "results": results}, indent=2) + "\n")
 
 
