@@ -5,8 +5,8 @@
 For every set and seed one `regard train` and one `regard evaluate`, as a person would call them.
 The linear columns are fitted in the same run on the same texts. What is done is kept in
 benchmarks/results/accuracy.json and not done again; --again throws away what the sets named have.
-Everything is chosen on the training files: the test files are read to score. --table puts the
-table of that file into docs/results.md.
+Everything is chosen on the training files: the test files are read to score. scripts/tables puts
+the table of that file into docs/results.md.
 
 Needs ../shared/data. --splits FOLDER writes what is trained and scored as JSON lines and stops, and
 --from FOLDER reads them there, for machines that have not the data or cannot read parquet.
@@ -20,7 +20,6 @@ import gzip
 import json
 import os
 import re
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -32,13 +31,11 @@ from pathlib import Path
 from threading import Lock
 
 import numpy as np
-from measuring import RESULTS, processor
+from measuring import RESULTS, machine, processor
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT.parent / "shared" / "data"
 KEPT = RESULTS / "accuracy.json"
-PAGE = ROOT / "docs" / "results.md"
-BEGIN, END = "<!-- accuracy.py writes from here -->", "<!-- to here -->"
 
 SVM, BAYES = "tfidf_svm", "bayes_regression"
 LINEAR = {SVM: "TF-IDF + SVM", BAYES: "naive Bayes 1-3-grams + LR"}
@@ -173,11 +170,7 @@ def main() -> None:
     parser.add_argument("--splits", type=Path, help="write what is trained and scored, and stop")
     parser.add_argument("--from", type=Path, dest="written", help="read what --splits wrote")
     parser.add_argument("--out", type=Path, default=KEPT)
-    parser.add_argument("--table", action="store_true", help="write the table, and stop")
     options = parser.parse_args()
-    if options.table:
-        PAGE.write_text(in_page(PAGE.read_text(), table(json.loads(options.out.read_text()))))
-        return
     if options.splits:
         for name in options.sets:
             write_parts(SETS[name].parts(options.data), options.splits / name)
@@ -247,9 +240,8 @@ class Measuring:
         run |= {"documents": total, "seconds": round(time.perf_counter() - began, 1)}
         with self.lock:
             self.kept.append(run | self.facts)
-            whole = json.dumps({"runs": self.kept}, indent=1) + "\n"
             beside = self.options.out.with_suffix(".part")
-            beside.write_text(whole)
+            beside.write_text(json.dumps(whole(self.kept), indent=1) + "\n")
             beside.replace(self.options.out)
         print(json.dumps(run), flush=True)
 
@@ -348,54 +340,17 @@ def fit_bayes(texts: list[str], labels: np.ndarray, asked: list[str], used: Set)
     return classes[np.argmax(scores, axis=0)]
 
 
-def table(found: Row) -> str:
-    """Write the results as a table of Markdown: ours, then the linear columns."""
-    runs: Rows = found["runs"]  # type: ignore[assignment]
-    methods = sorted({str(run["method"]) for run in runs} - set(LINEAR))
-    lines = [
-        "| set | " + " | ".join([*methods, *LINEAR.values()]) + " |",
-        "|---" * (1 + len(methods) + len(LINEAR)) + "|",
-    ]
-    for name in (name for name in SETS if any(run["set"] == name for run in runs)):
-        cells = []
-        for method in [*methods, *LINEAR]:
-            scores = [
-                100 * float(run["accuracy"])  # type: ignore[arg-type]
-                for run in runs
-                if (run["set"], run["method"]) == (name, method)
-            ]
-            cells.append(_cell(scores))
-        lines.append(f"| {SETS[name].title} | " + " | ".join(cells) + " |")
-    lines += ["", *_sources(runs)]
-    return "\n".join(lines)
-
-
-def _cell(scores: list[float]) -> str:
-    if len(scores) < 2:
-        return "".join(f"{score:.2f}" for score in scores)
-    return f"{statistics.mean(scores):.2f} ({statistics.stdev(scores):.2f}, {len(scores)} seeds)"
-
-
-def _sources(runs: Rows) -> Iterator[str]:
-    """Say what the figures of each kind of machine and commit were measured with."""
-    names = ("commit", "date", "processor", "device", "threads")
-    for facts in sorted({tuple(str(run[name]) for name in names) for run in runs}):
-        made = dict(zip(names, facts, strict=True))
-        own = [run for run in runs if all(str(run[name]) == made[name] for name in names)]
-        sets = ", ".join(name for name in SETS if any(run["set"] == name for run in own))
-        yield (
-            f"- commit {made['commit']}, {made['date']}, {made['processor']}, device "
-            f"{made['device']}, {made['threads']} threads a training: {sets}"
-        )
-
-
-def in_page(page: str, made: str) -> str:
-    """Put the table between the two marks of a page."""
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise SystemExit(f"the page has no line {BEGIN!r} with a line {END!r} after it")
-    return f"{before}{begin}\n{made}\n{end}{after}"
+def whole(runs: Rows) -> Row:
+    """All runs with what any file of results says of itself; each run has its own commit too."""
+    return {
+        "commit": ", ".join(sorted({str(run["commit"]) for run in runs})),
+        "date": max(str(run["date"]) for run in runs),
+        "seeds": sorted({run["seed"] for run in runs} - {None}),  # type: ignore[type-var]
+        "machine": machine(),
+        "sets": {name: one.title for name, one in SETS.items()},
+        "linear": LINEAR,
+        "runs": runs,
+    }
 
 
 def commit() -> str:

@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import re
+import runpy
 import statistics
 import sys
 from pathlib import Path
@@ -94,23 +95,11 @@ def test_the_table_is_measured_once_and_kept(accuracy, tmp_path, monkeypatch, ca
     capsys.readouterr()
     accuracy.main()
     assert capsys.readouterr().out == ""
-    assert json.loads(out.read_text())["runs"] == runs
-
-
-def test_the_table_gives_means_deviations_and_what_they_were_measured_with(accuracy):
-    """13.5: a row a set, ours first, and a line for each machine and commit."""
-    facts = {"commit": "abc", "date": "d", "processor": "p", "device": "cpu", "threads": 2}
-    runs = [
-        {"set": "mr", "method": "regard default", "seed": seed, "accuracy": score, **facts}
-        for seed, score in enumerate((0.7, 0.8))
-    ]
-    runs.append({"set": "mr", "method": "tfidf_svm", "seed": None, "accuracy": 0.775, **facts})
-    lines = accuracy.table({"runs": runs}).splitlines()
-    assert lines[0] == "| set | regard default | TF-IDF + SVM | naive Bayes 1-3-grams + LR |"
-    assert lines[2] == "| MR | 75.00 (7.07, 2 seeds) | 77.50 |  |"
-    assert lines[4] == "- commit abc, d, p, device cpu, 2 threads a training: mr"
-    page = f"before\n{accuracy.BEGIN}\nold\n{accuracy.END}\nafter\n"
-    assert accuracy.in_page(page, "new") == page.replace("old", "new")
+    found = json.loads(out.read_text())
+    assert found["runs"] == runs and found["seeds"] == [0]
+    lines = list(runpy.run_path(str(FOLDER.parent / "scripts" / "tables"))["accuracy"](found))
+    assert lines[0] == ["set", runs[0]["method"], "TF-IDF + SVM", "naive Bayes 1-3-grams + LR"]
+    assert lines[1] == ["MR", *(f"{100 * run['accuracy']:.2f}" for run in runs)]
 
 
 def test_headers_and_quotes_of_a_post_are_cut(accuracy):
