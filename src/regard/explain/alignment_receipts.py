@@ -30,6 +30,8 @@ from .verdicts import ERROR_RATE, LEAST_LEAD, SHUFFLES
 
 __all__ = ["REACH", "SETS", "with_alignment_receipts"]
 
+MOST_CHOICES = 4096
+"""Up to so many ways to choose a set for each written piece, all are compared."""
 SETS = 60
 """How many random sets of source pieces are taken away; where there are fewer, all."""
 REACH = 0.6
@@ -103,9 +105,8 @@ class _Inquiry:
             WrittenReceipt(*map(float, row))
             for row in zip(start, without, random.mean(0), p_values, strict=True)
         )
-        picks = draw.integers(len(every), size=(SHUFFLES, len(drops)))
-        shuffled = every[picks, np.arange(len(drops))].mean(1)
-        p_value = float((1 + (shuffled >= drops.mean() - 1e-9).sum()) / (1 + SHUFFLES))
+        shuffled = _shuffled_means(every, draw)
+        p_value = float((shuffled >= drops.mean() - 1e-9).mean())
         lead = float(drops.mean() - others.mean())
         most = float(every.max(0).mean())
         verdict = CHANCE
@@ -114,7 +115,7 @@ class _Inquiry:
         elif p_value > ERROR_RATE and len(drops) * math.log(len(every)) < -math.log(ERROR_RATE):
             # There are so few ways to choose that none could be told from luck.
             verdict = TOO_SHORT
-        judged = Judgement("piece", verdict, p_value, None, lead, len(others), SHUFFLES)
+        judged = Judgement("piece", verdict, p_value, None, lead, len(others), len(shuffled))
         better = float((others > others.mean(0)).mean())
         return AlignmentReceipt(judged, written, taken, better)
 
@@ -140,6 +141,26 @@ class _Inquiry:
         logs = torch.log_softmax(logits, 1).gather(1, batch.target.values[:, None])[:, 0]
         found: Floats = logs.double().cpu().numpy().reshape(len(lost), -1)
         return found[:, :-1]  # the end is no piece of the text
+
+
+def _shuffled_means(every: Floats, draw: np.random.Generator) -> Floats:
+    """What all rows lose on average where each takes one of the sets by chance, (choices,).
+
+    ``every`` is what each row loses without each set, (sets, rows). All choices where they are few;
+    else ``SHUFFLES`` of them, and one that stands for the choice that was made.
+    """
+    set_count, row_count = every.shape
+    if row_count * math.log(set_count) <= math.log(MOST_CHOICES):
+        picks = np.array(list(itertools.product(range(set_count), repeat=row_count)))
+        return _mean_of_rows(every, picks)
+    picks = draw.integers(set_count, size=(SHUFFLES, row_count))
+    return np.append(_mean_of_rows(every, picks), np.inf)
+
+
+def _mean_of_rows(every: Floats, picks: NDArray[np.int64]) -> Floats:
+    """The mean over the rows of what each loses without the set that is picked for it."""
+    means: Floats = every[picks, np.arange(picks.shape[1])].mean(1)
+    return means
 
 
 def _members(pieces: CutText, spans: Sequence[tuple[int, int]]) -> Mask:
