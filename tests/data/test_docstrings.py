@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from regard.data import docstrings
-from regard.data.docstrings import LIBRARIES, MASK, Library, collect_docstrings
+from regard.data.docstrings import LIBRARIES, MASK, DocumentedLibrary, collect_docstrings
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,10 @@ def made_up(tmp_path, monkeypatch):
     (root / "tests" / "test_it.py").write_text(f'"""Of a test. {long}"""\n')
     (root / "twice.py").write_text(f'"""{long}"""\n')
     monkeypatch.syspath_prepend(tmp_path)
-    libraries = (Library("made up", "madeup", ("mu",)), Library("absent", "no_such_thing", ()))
+    libraries = (
+        DocumentedLibrary("made up", "madeup", ("mu",)),
+        DocumentedLibrary("absent", "no_such_thing", ()),
+    )
     monkeypatch.setattr(docstrings, "LIBRARIES", libraries)
 
 

@@ -88,7 +88,7 @@ def test_what_comes_after_the_epochs_is_counted():
     """Issue 10.1: the choice of the method and the baseline were not."""
     seconds = []
     for more in ({"choose_method": False}, {}, {"baseline": True}):
-        keeper = Keeper(tiny(training__epochs=1))
+        keeper = Keeper(tiny(training__epochs=1, wide=None))
         options = FitOptions(on_check=keeper.on_check, observers=(Stop(),), **more)
         keeper.classifier.fit_documents(DOCUMENTS, options=options)
         seconds.append(keeper.check.seconds)
