@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from ..data.batch import Batch
 from ..data.pairs import PairBatch
 from ..errors import ConfigError, suggestion
-from ..nn.decoding.writing import State, Step
+from ..nn.decoding.writing import NextPiece, State
 from ..ragged import Ragged
 from .words import WordEmbedding
 
@@ -187,7 +187,7 @@ class PairModel(nn.Module):
         """Read the sources; return where writing about them starts."""
         raise NotImplementedError
 
-    def step(self, state: State, previous: Tensor) -> Step:
+    def step(self, state: State, previous: Tensor) -> NextPiece:
         """Read the token before, (rows,), and write the next."""
         raise NotImplementedError
 

@@ -19,7 +19,7 @@ from ..nn.attention import SCORES
 from ..nn.decoding.decoders import DECODERS, DecoderName
 from ..nn.decoding.memory import WINDOWS, LookConfig
 from ..nn.decoding.stacks import BRIDGES, BridgeConfig, BridgeName
-from ..nn.decoding.writing import DecoderConfig, EncodedSource, State, Step
+from ..nn.decoding.writing import DecoderConfig, EncodedSource, NextPiece, State
 from ..nn.dropout import drop
 from ..nn.encoders import RecurrentEncoder
 from ..nn.positions import read_order
@@ -175,7 +175,7 @@ class Seq2Seq(PairModel):
         read = self.encode(source)
         return self.decoder.start(read)
 
-    def step(self, state: State, previous: Tensor) -> Step:
+    def step(self, state: State, previous: Tensor) -> NextPiece:
         """Read the token before, (rows,), and write the next."""
         return self.decoder.step(state, previous)
 

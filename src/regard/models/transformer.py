@@ -16,7 +16,7 @@ from ..config import checked_settings, require, require_one_of
 from ..data.batch import Batch
 from ..data.pairs import PairBatch
 from ..nn.decoding.transformer import TransformerDecoder
-from ..nn.decoding.writing import State, Step, write_freely
+from ..nn.decoding.writing import NextPiece, State, write_freely
 from ..nn.transformer import ACTIVATIONS, POSITIONS, BlockConfig, EncoderStack
 from ..ragged import Ragged
 from .base import Attention, Output, PairModel
@@ -113,7 +113,7 @@ class Transformer(PairModel):
         """Read the sources; return where the decoder starts to write about them."""
         return self.decoder.start(self.encode(source))
 
-    def step(self, state: State, previous: Tensor) -> Step:
+    def step(self, state: State, previous: Tensor) -> NextPiece:
         """Read the token before, (rows,), and write the next."""
         return self.decoder.step(state, previous)
 

@@ -22,7 +22,7 @@ from ..data.pairs import PairBatch
 from ..errors import DataError
 from ..models.base import Output, PairModel
 from ..nn.decoding.search import Ends, Hypothesis, beam_search, greedy_search, sample
-from ..nn.decoding.writing import State, Step
+from ..nn.decoding.writing import NextPiece, State
 from ..nn.dropout import in_evaluation
 from ..text.units import END, START
 from ..text.vocab import PADDING
@@ -103,7 +103,7 @@ class _Writer:
 
     model: PairModel
 
-    def step(self, state: State, previous: Tensor) -> Step:
+    def step(self, state: State, previous: Tensor) -> NextPiece:
         made = self.model.step(state, previous)
         logits = made.logits.clone()
         logits[:, PADDING] = logits[:, START] = -math.inf

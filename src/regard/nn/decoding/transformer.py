@@ -29,7 +29,7 @@ from ..transformer import (
     final_norm,
 )
 from .memory import Memory
-from .writing import State, Step, Written
+from .writing import NextPiece, State, Written
 
 __all__ = ["TransformerDecoder"]
 
@@ -93,7 +93,7 @@ class TransformerDecoder(nn.Module):
             memory=Memory(values, keys, memory.lengths, absent),
         )
 
-    def step(self, state: State, previous: Tensor) -> Step:
+    def step(self, state: State, previous: Tensor) -> NextPiece:
         """Read the token before, (rows,), and write the next."""
         memory = state.memory
         assert memory is not None  # ``start`` gives one
@@ -111,7 +111,7 @@ class TransformerDecoder(nn.Module):
             carries.append(made.kept)
             weights = made.weights.mean(1) if number == self.told else weights
         after = replace(state, carries=tuple(carries), step=state.step + 1)
-        return Step(after, self._logits(states), weights)
+        return NextPiece(after, self._logits(states), weights)
 
     def _enter(self, ids: Tensor, places: Tensor) -> Tensor:
         """Vectors of tokens that know their places."""

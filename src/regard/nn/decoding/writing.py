@@ -23,10 +23,10 @@ from .stacks import Carries, RecurrentStack
 __all__ = [
     "DecoderConfig",
     "EncodedSource",
+    "NextPiece",
     "RecurrentDecoder",
     "Seen",
     "State",
-    "Step",
     "Steps",
     "Written",
     "write_freely",
@@ -91,7 +91,7 @@ class State:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Step:
+class NextPiece:
     """One step of every hypothesis."""
 
     state: State
@@ -118,7 +118,7 @@ class Seen:
 class Steps(Protocol):
     """A decoder that writes a token at a time."""
 
-    def step(self, state: State, previous: Tensor) -> Step:
+    def step(self, state: State, previous: Tensor) -> NextPiece:
         """Read the token before, (rows,), and write the next."""
         ...
 
@@ -153,11 +153,11 @@ class RecurrentDecoder(nn.Module):
         nothing = torch.zeros_like(source.memory.lengths)
         return State(source.carries, nothing)
 
-    def step(self, state: State, previous: Tensor) -> Step:
+    def step(self, state: State, previous: Tensor) -> NextPiece:
         """Read the token before, (rows,), and write the next."""
         tokens = self._embedded(previous)
         state, seen = self.advance(state, self._given(tokens))
-        return Step(state, self.logits(self.read_out(seen.values, tokens)), seen.weights)
+        return NextPiece(state, self.logits(self.read_out(seen.values, tokens)), seen.weights)
 
     def write(self, state: State, previous: Ragged, forcing: float = 1.0) -> Written:
         """Write rows whose tokens are known; ``previous`` has the token before each.
