@@ -50,9 +50,15 @@ def compare(earlier_folder: Path, models: Path, rounds: int) -> None:
         print(f"{job:24} {earlier:8.3f} s, now {now:8.3f} s: {ratios[job]:.3f}", flush=True)
     from measuring import machine, save
 
-    commits = {name: version.commit for name, version in versions.items()}
-    date = time.strftime("%Y-%m-%d")
-    save("versions", {"machine": machine(), "date": date, "commits": commits, "ratios": ratios})
+    found = {
+        "machine": machine(),
+        "date": time.strftime("%Y-%m-%d"),
+        "commit": versions["now"].commit,
+        "earlier": versions["earlier"].commit,
+        "seed": 0,
+        "ratios": ratios,
+    }
+    save("versions", found)
 
 
 class Version:
@@ -127,7 +133,7 @@ class Desk:
 
         if "wide" in inspect.signature(kind.__init__).parameters:
             settings["wide"] = None  # networks are compared, and earlier versions have nothing else
-        return kind(training=TrainingConfig(epochs=2), **settings)
+        return kind(training=TrainingConfig(epochs=2, seed=0), **settings)
 
     def train(self) -> None:
         from regard import Document
