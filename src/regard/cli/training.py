@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..config import require_one_of, with_text_values
-from ..errors import ConfigError, DataError, ModelError, suggestion
+from ..errors import ConfigError, DataError, ModelError
+from ..estimators.named import CLASSIFIER_PARTS, USUAL_RECIPE, classifier_from, split_changes
 from .inputs import near_file, open_documents
 from .output import say
 
@@ -51,45 +52,7 @@ __all__ = [
 ]
 
 
-USUAL_RECIPE = "balanced"
-CLASSIFIER_PARTS = ("network", "training", "text", "wide")
 TRANSLATOR_PARTS = ("network", "training", "units", "forcing", "generation")
-
-
-def classifier_from(
-    model: str,
-    changes: Sequence[str],
-    *,
-    device: str,
-    wide: str = "on",
-    recipe: str = USUAL_RECIPE,
-) -> DocumentClassifier:
-    """Make a classifier of the named network, with the settings of a recipe changed as asked.
-
-    ``wide`` says whether n-grams are weighed beside the network, "on" or "off".
-    """
-    from ..estimators.classifier import DocumentClassifier
-    from ..estimators.recipes import find_recipe
-    from ..models import MODELS
-    from ..models.wide import WideConfig
-    from ..text.tokenize import TextConfig
-    from ..training.config import TrainingConfig
-
-    require_one_of("--model", model, MODELS)
-    require_one_of("--wide", wide, ("on", "off"))
-    by_part = split_changes(changes)
-    if by_part["wide"] and wide == "off":
-        raise ConfigError("--set changes wide and --wide leaves it out; give one of them")
-    for part, usual in find_recipe(recipe).changes.items():
-        by_part[part] = {**usual, **by_part[part]}
-    ngrams = with_text_values(WideConfig(), by_part["wide"])
-    return DocumentClassifier(
-        with_text_values(MODELS[model](), by_part["network"]),
-        training=with_text_values(TrainingConfig(), by_part["training"]),
-        text=with_text_values(TextConfig(), by_part["text"]),
-        wide=ngrams if wide == "on" else None,
-        device=device,
-    )
 
 
 def translator_from(changes: Sequence[str], *, device: str, model: str = "seq2seq") -> Translator:
@@ -123,24 +86,6 @@ def translator_networks() -> dict[str, PairConfig]:
     usual = Translator().network
     kinds = {name: kind() for name, kind in PAIR_MODELS.items()}
     return {**kinds, usual.name: usual, **PRESETS}
-
-
-def split_changes(
-    changes: Sequence[str], parts: Sequence[str] = CLASSIFIER_PARTS
-) -> dict[str, dict[str, str]]:
-    """Sort ``part.name=value`` by part; a later change of the same setting wins."""
-    by_part: dict[str, dict[str, str]] = {part: {} for part in parts}
-    for change in changes:
-        path, equals, value = change.partition("=")
-        part, dot, name = path.strip().partition(".")
-        if not (equals and dot):
-            raise ConfigError(
-                f"--set takes part.name=value, such as network.hidden_size=100, got {change!r}"
-            )
-        if part not in by_part:
-            raise ConfigError(f"--set knows no part {part!r}; {suggestion(part, parts)}")
-        by_part[part][name] = value.strip()
-    return by_part
 
 
 def require_out(out: Path, *, resume: bool, overwrite: bool) -> None:
