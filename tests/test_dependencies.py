@@ -26,6 +26,7 @@ EXTRAS = {
     "logs": {"tensorboard": "logs of a training"},
     "translate": {"sacrebleu": "BLEU and chrF as others count them", "tokenizers": "byte pairs"},
     "cjk": {"icu4py": "words of scripts that are written without spaces"},
+    "bert": {"tokenizers": "word pieces"},
 }
 # Where the name to import is another than that of the package.
 IMPORTED_AS = {"scikit-learn": "sklearn"}

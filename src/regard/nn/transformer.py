@@ -62,6 +62,7 @@ class BlockConfig:
     dropout: float = 0.0
     norm: NormName = "pre"  # pre: of what enters a part (Xiong et al. 2020); post: of the sum
     activation: ActivationName = "relu"
+    eps: float = 1e-5  # what a norm adds to the variance, against dividing by nothing
 
     def __post_init__(self) -> None:
         require(
@@ -166,7 +167,7 @@ class Residual(nn.Module):
 
     def __init__(self, config: BlockConfig) -> None:
         super().__init__()
-        self.norm = nn.LayerNorm(config.size)
+        self.norm = nn.LayerNorm(config.size, config.eps)
         self.before = config.norm == "pre"
         self.dropout = config.dropout
 
@@ -327,7 +328,7 @@ class EncoderStack(nn.Module):
 
 def final_norm(config: BlockConfig) -> nn.Module:
     """What comes after the last block: a norm, where the blocks have theirs before their parts."""
-    return nn.LayerNorm(config.size) if config.norm == "pre" else nn.Identity()
+    return nn.LayerNorm(config.size, config.eps) if config.norm == "pre" else nn.Identity()
 
 
 class TransformerEncoder(nn.Module):

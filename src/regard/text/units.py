@@ -40,9 +40,11 @@ __all__ = [
     "Units",
     "UnitsConfig",
     "build_units",
+    "lay_out",
     "load_units",
     "save_units",
     "spell",
+    "without_surrogates",
 ]
 
 START = 2
@@ -164,7 +166,7 @@ class ListedUnits:
         for pieces, places in self._cut(texts):
             ids.append(np.fromiter(map(self._ids.get, pieces, itertools.repeat(UNKNOWN)), np.int32))
             spans.append(places)
-        return _lay_out(ids, spans)
+        return lay_out(ids, spans)
 
     def decode(self, ids: Iterable[int]) -> str:
         """Write the text that pieces make; an unknown piece becomes the replacement character."""
@@ -241,13 +243,13 @@ class SubwordUnits:
 
     def encode(self, texts: Sequence[str]) -> Encoded:
         """Cut each text into pieces."""
-        known = [_without_surrogates(text) for text in texts]
+        known = [without_surrogates(text) for text in texts]
         ids, spans = [], []
         for text, cut in zip(texts, self._tokenizer.encode_batch(known), strict=True):
             theirs = np.array(cut.ids, dtype=np.int32)
             ids.append(np.where(theirs > 0, theirs + _SHIFT, UNKNOWN))
             spans.append(_trim(text, cut.offsets))
-        return _lay_out(ids, spans)
+        return lay_out(ids, spans)
 
     def decode(self, ids: Iterable[int]) -> str:
         """Write the text that pieces make; an unknown piece becomes the replacement character."""
@@ -279,7 +281,7 @@ def _learn(texts: Iterable[str], config: UnitsConfig) -> Tokenizer:
         special_tokens=[_UNKNOWN],
         show_progress=False,
     )
-    tokenizer.train_from_iterator(map(_without_surrogates, texts), trainer)
+    tokenizer.train_from_iterator(map(without_surrogates, texts), trainer)
     return tokenizer
 
 
@@ -318,7 +320,7 @@ def _require_library() -> None:
         raise MissingExtra("tokenizers", "translate", "a vocabulary of subwords") from error
 
 
-def _without_surrogates(text: str) -> str:
+def without_surrogates(text: str) -> str:
     """Replace lone surrogates, which are no characters, by the replacement character."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
@@ -340,7 +342,7 @@ def _trim(text: str, offsets: Sequence[tuple[int, int]]) -> NDArray[np.int32]:
     return spans
 
 
-def _lay_out(ids: Sequence[NDArray[np.int32]], spans: Sequence[Spans]) -> Encoded:
+def lay_out(ids: Sequence[NDArray[np.int32]], spans: Sequence[Spans]) -> Encoded:
     """Lay the pieces of texts end to end, each text as one sentence, and an empty one as none."""
     lengths = np.array([len(row) for row in ids], dtype=np.int64)
     return Encoded(
