@@ -26,6 +26,7 @@ from .info import info
 from .look import look
 from .output import say, show
 from .predict import predict
+from .startup import collect_seldom
 from .train import train
 from .translate import translate
 
@@ -64,6 +65,7 @@ for command in (
 def main() -> None:
     """Run one command: exit code 0 is fine, 1 a user's error (one line), 2 wrong usage."""
     warnings.formatwarning = _warning_line
+    collect_seldom()
     _prepare_streams()
     try:
         # The name also when started as python -m regard.

@@ -11,6 +11,7 @@ from ..data.formats.lines import STANDARD_INPUT
 from ..errors import ConfigError
 from .options import Data, Device, Encoding, ModelFolder, OnBadRow, Quiet, TextColumn
 from .output import require_output
+from .startup import import_torch
 from .tasks import find_task
 from .tasks.task import DocumentsToLabel
 
@@ -56,6 +57,7 @@ def predict(
     Ids and other columns are carried through, in the same order, and CSV comes back as it was
     written: separator, quotes, line ends, encoding.
     """
+    import_torch()
     from ..data.formats.table import FORMATS, written_suffixes
 
     if resume and STANDARD_INPUT in (data, out):

@@ -148,7 +148,15 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
                 holdout=holdout,
                 options=options,
             )
-            self._adopt(data.labels, data.vocab, device, options.label_form)
+            self._adopt(data.labels, data.vocab, options.label_form)
+            self.model_: Model = draw_network(
+                lambda: self.network.build(
+                    vocab_size=len(data.vocab), label_count=len(data.labels)
+                ),
+                self.training,
+                device,
+            )
+            self.reader_ = TextReader(data.vocab, self.text, device)
             source: Examples[Batch] = place_on(data.corpus, device)
             if data.weights is not None:
                 source = Weighted(source, data.weights)
@@ -356,12 +364,12 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         """Read a saved folder; ``models`` names networks from outside the package."""
         saved = Saved.read(Path(folder), models)
         self = cls._with(saved.settings, device)
-        self._adopt(saved.labels, saved.vocab, choose_device(device), saved.label_form)
+        self._adopt(saved.labels, saved.vocab, saved.label_form)
+        fitted = saved.fitted(device)
+        self.model_, self.reader_ = fitted.model, fitted.reader
         self.temperature_ = saved.temperature
         self.baseline_, self.seen_ = saved.baseline, saved.seen
-        self._take_over(saved)
-        if saved.wide is not None:
-            self.model_ = saved.wide.beside(self.model_).eval()
+        self.history_, self.facts_ = saved.history, saved.facts
         return self
 
     @property
@@ -378,10 +386,8 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             network=self.settings_.network.name,
         )
 
-    def _adopt(
-        self, labels: LabelIndex, vocab: Vocab, device: torch.device, form: LabelForm
-    ) -> None:
-        """Take over classes and words, and build a fresh network for them."""
+    def _adopt(self, labels: LabelIndex, vocab: Vocab, form: LabelForm) -> None:
+        """Take over classes and words; the network for them comes next."""
         self._unfit()
         self.settings_ = Settings(
             self.network, self.training, self.text, self.validation, self.wide
@@ -391,12 +397,6 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         self.classes_ = form.classes(labels)
         self.vocab_ = vocab
         self.baseline_ = self.vector_coverage_ = None
-        self.model_: Model = draw_network(
-            lambda: self.network.build(vocab_size=len(vocab), label_count=len(labels)),
-            self.training,
-            device,
-        )
-        self.reader_ = TextReader(vocab, self.text, device)
 
     def _start_vectors(self, data: Prepared, options: FitOptions, run: Run) -> None:
         size = self.model_.embedding.embedding_dim

@@ -371,6 +371,8 @@ class _WithoutDraws(TorchFunctionMode):
     ):
         if function is torch.Tensor.normal_:
             return arguments[0]
+        if getattr(function, "__module__", None) == nn.init.__name__:
+            return named["tensor"] if named and "tensor" in named else arguments[0]
         return function(*arguments, **(named or {}))
 
 

@@ -18,9 +18,12 @@ from torch import Tensor
 from ..config import Plain, to_dict
 from ..data.labels import LabelIndex
 from ..errors import ModelError, suggestion
+from ..explain.fitted import Fitted
+from ..explain.methods import DEFAULT_METHOD
 from ..models import MODELS, PAIR_MODELS
 from ..models.base import Model, ModelConfig, PairConfig
 from ..models.ngrams import NGramTable
+from ..models.reader import TextReader
 from ..models.wide import Wide, WideConfig, WidePart
 from ..records.history import History
 from ..tasks.baselines import TfidfBaseline
@@ -29,6 +32,8 @@ from ..text.tokenize import TextConfig
 from ..text.units import Units, UnitsConfig, load_units, save_units
 from ..text.vocab import Vocab
 from ..training.config import TrainingConfig
+from ..training.devices import choose_device
+from ..training.seeds import seeded
 from .card import Card
 from .folder import WEIGHTS, SavedFolder, open_folder, write_folder, write_weights
 from .label_forms import LabelForm
@@ -190,6 +195,25 @@ class Saved:
         if self.seen is not None:
             parts[_SEEN] = partial(save_arrays, {"fingerprints": self.seen})
         _write(folder, "classify", self, about=answers, parts=parts, card=CLASSIFIER_CARD)
+
+    def fitted(self, device: str = "auto") -> Fitted:
+        """Make what answers and explains; nothing else of an estimator is needed for that."""
+        place = choose_device(device)
+        with seeded(0):  # whatever is drawn is replaced, and the caller's random state stays
+            network = self.settings.network.build(
+                vocab_size=len(self.vocab), label_count=len(self.labels)
+            )
+        network.load_state_dict(dict(self.weights))
+        network.to(place)
+        model = network if self.wide is None else self.wide.beside(network)
+        return Fitted(
+            model=model.eval(),
+            reader=TextReader(self.vocab, self.settings.text, place),
+            labels=self.labels,
+            temperature=self.temperature,
+            default_method=str(self.facts.get("explain_method") or DEFAULT_METHOD),
+            network=self.settings.network.name,
+        )
 
     @classmethod
     def read(cls, folder: Path, models: Mapping[str, type[ModelConfig]] | None = None) -> Saved:

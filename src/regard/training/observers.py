@@ -6,22 +6,22 @@ observer that draws; ``counted`` makes stages of anything that is gone through i
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, Self, TypeVar, runtime_checkable
-
-from rich.console import Console
-from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn
-from rich.progress import Progress as Bars
 
 from ..errors import MissingExtra
 from ..records.history import Epoch
 from .loop import Step
 
 if TYPE_CHECKING:
+    from rich.progress import Progress as Bars
+    from rich.progress import TaskID
     from torch.utils.tensorboard.writer import SummaryWriter
 
 __all__ = [
@@ -231,7 +231,17 @@ def _line(stage: Stage, seconds: float) -> str:
 
 
 def _bars() -> Bars | None:
-    """The bars, where there is a screen that can show them."""
+    """The bars, where there is a screen that can show them; elsewhere they are not even loaded."""
+    notebook = "ipykernel" in sys.modules
+    told = any(name in os.environ for name in ("FORCE_COLOR", "TTY_COMPATIBLE"))
+    if not (notebook or told or (sys.stderr is not None and sys.stderr.isatty())):
+        return None
+    if notebook and find_spec("ipywidgets") is None:
+        return None  # bars would be nothing but warnings there
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
+
     console = Console(stderr=True)
     if not (console.is_terminal or console.is_jupyter):
         return None

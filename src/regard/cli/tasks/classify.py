@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ...estimators.fitting import FitOptions
     from ...estimators.recipes import Recipe
     from ...estimators.trainer import Run
+    from ...explain.fitted import Fitted
     from ...records.data import DataCheck, PairCheck
     from ...records.explanation import Explanation, Piece
     from ...views.drawing.terminal import Terminal
@@ -243,21 +244,18 @@ def _evaluate(asked: ModelToEvaluate) -> None:
 
 def _explain(asked: TextsToShow) -> None:
     """Show which sentences and words decided."""
-    from ...estimators.classifier import DocumentClassifier
+    from ...estimators.saved import Saved
+    from ...explain.fitted import Question
     from ...models.reader import chunks
 
-    classifier = DocumentClassifier.load(asked.model, device=asked.device)
-    texts = asked.texts.read(classifier.facts_, quiet=asked.quiet)
+    saved = Saved.read(asked.model)
+    fitted = saved.fitted(asked.device)
+    texts = asked.texts.read(saved.facts, quiet=asked.quiet)
+    question = Question(asked.method, asked.label, asked.against, asked.receipt)
     found = [
         explanation
         for some in chunks(counted(texts, "explained", quiet=asked.quiet), TOGETHER)
-        for explanation in classifier.explain(
-            some,
-            method=asked.method,
-            label=asked.label,
-            against=asked.against,
-            receipt=asked.receipt,
-        )
+        for explanation in fitted.explain(some, question)
     ]
     Drawn(found, _page, _lines, one="explanation", fewer="--limit 1").give(
         asked.out, quiet=asked.quiet
@@ -279,16 +277,16 @@ def _lines(explanations: Sequence[Explanation], terminal: Terminal) -> list[str]
 def _predict(asked: DocumentsToLabel) -> None:
     """Label documents as they come, and write the labels beside what the documents came with."""
     from ...data.writers import write_rows
-    from ...estimators.classifier import DocumentClassifier
+    from ...estimators.saved import Saved
 
     existing(asked.data)
-    classifier = DocumentClassifier.load(asked.model, device=asked.device)
+    saved = Saved.read(asked.model)
     remarks = Remarks(quiet=asked.quiet)
     columns = (asked.text_column, None, None)
     given = DocumentsToRead(asked.data, *columns, asked.encoding, asked.on_bad_row)
-    reader = given.open(classifier.facts_, labelled=False, tell=remarks.add)
+    reader = given.open(saved.facts, labelled=False, tell=remarks.add)
     job = _Answering(
-        classifier,
+        saved.fitted(asked.device),
         abstain_below=asked.abstain_below,
         explain=asked.explain,
         receipt=asked.receipt,
@@ -352,7 +350,7 @@ def _same_job(asked: DocumentsToLabel, columns: Columns) -> dict[str, str]:
 class _Answering:
     """What is said of each document."""
 
-    classifier: DocumentClassifier
+    fitted: Fitted
     abstain_below: float
     explain: bool
     receipt: bool  # whether to measure how faithful the explanations are
@@ -375,14 +373,15 @@ class _Answering:
 
     def _answers(self, texts: list[str]) -> Iterator[Cells]:
         """What the model says of each text."""
+        from ...explain.fitted import Question
         from ...tasks.predictions import confidences
 
-        classifier = self.classifier
-        names = [str(name) for name in classifier.classes_]
-        likely = classifier.predict_proba(texts)
-        labels = classifier.labels_from(likely).tolist()
-        sureness = confidences(likely, multilabel=classifier.labels_.multilabel).tolist()
-        found = classifier.explain(texts, receipt=self.receipt) if self.explain else []
+        fitted = self.fitted
+        names = [str(name) for name in fitted.labels.classes]
+        likely = fitted.likely(texts)
+        labels = fitted.labels_from(likely).tolist()
+        sureness = confidences(likely, multilabel=fitted.labels.multilabel).tolist()
+        found = fitted.explain(texts, Question(receipt=self.receipt)) if self.explain else []
         for place, row in enumerate(likely.tolist()):
             answer: dict[str, Cell] = {
                 "predicted": labels[place] if sureness[place] >= self.abstain_below else None,
