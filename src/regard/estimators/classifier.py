@@ -150,7 +150,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
                 holdout=holdout,
                 options=options,
             )
-            self._adopt(data.labels, data.vocab, options.label_form)
+            self._adopt(data.labels, data.vocab, options.label_form, data.text)
             self.model_: Model = draw_network(
                 lambda: self.network.build(
                     vocab_size=len(data.vocab), label_count=len(data.labels)
@@ -158,7 +158,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
                 self.training,
                 device,
             )
-            self.reader_ = TextReader(data.vocab, self.text, device)
+            self.reader_ = TextReader(data.vocab, data.text, device)
             source: Examples[Batch] = place_on(data.corpus, device)
             if data.weights is not None:
                 source = Weighted(source, data.weights)
@@ -172,7 +172,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
                 fit_data,
                 loss=loss,
                 config=self.training,
-                settings={"network": to_dict(self.network), "text": to_dict(self.text)},
+                settings={"network": to_dict(self.network), "text": to_dict(data.text)},
                 check=lambda pace: self._estimated(data, pace, options),
             )
             held_out = self._answer_held_out(data, fit.run)
@@ -388,7 +388,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         """Read a saved folder; ``models`` names networks from outside the package."""
         saved = Saved.read(Path(folder), models)
         self = cls._with(saved.settings, device)
-        self._adopt(saved.labels, saved.vocab, saved.label_form)
+        self._adopt(saved.labels, saved.vocab, saved.label_form, self.text)
         fitted = saved.fitted(device)
         self.model_, self.reader_ = fitted.model, fitted.reader
         self.temperature_ = saved.temperature
@@ -410,12 +410,10 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             network=self.settings_.network.name,
         )
 
-    def _adopt(self, labels: LabelIndex, vocab: Vocab, form: LabelForm) -> None:
+    def _adopt(self, labels: LabelIndex, vocab: Vocab, form: LabelForm, text: TextConfig) -> None:
         """Take over classes and words; the network for them comes next."""
         self._unfit()
-        self.settings_ = Settings(
-            self.network, self.training, self.text, self.validation, self.wide
-        )
+        self.settings_ = Settings(self.network, self.training, text, self.validation, self.wide)
         self.labels_ = labels
         self.label_form_ = form
         self.classes_ = form.classes(labels)
@@ -434,7 +432,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             found = learn_own_vectors(
                 data,
                 options.unlabelled,
-                text=self.text,
+                text=data.text,
                 size=size,
                 seed=self.training.seed,
                 report=partial(run.reach, "learning word vectors"),

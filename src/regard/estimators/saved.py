@@ -230,7 +230,9 @@ class Saved:
         labels = _labels(opened)
         facts = opened.section("facts")
         wide = opened.settings("wide", WideConfig) if "wide" in opened.about else None
-        vocab = Vocab.load(opened.part("vocab.txt"), lowercase=text.lowercase, cjk=text.cjk)
+        vocab = Vocab.load(
+            opened.part("vocab.txt"), lowercase=text.lowercase, cjk=text.cjk, hangul=text.hangul
+        )
         return cls(
             settings=Settings(
                 network=network,
