@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ...estimators.recipes import Recipe
     from ...estimators.trainer import Run
     from ...explain.fitted import Fitted
-    from ...records.data import DataCheck, PairCheck
+    from ...records.data import Check, DataCheck
     from ...records.explanation import Explanation, Piece
     from ...views.drawing.terminal import Terminal
 
@@ -133,7 +133,7 @@ class ClassificationJob(TrainingJob):
             documents = watched(self.reader, "reading for TF-IDF", run.observers)
             self.estimator.fit_baseline(documents, self.held_out or ())
 
-    def describe_check(self, check: DataCheck | PairCheck) -> Sequence[str]:
+    def describe_check(self, check: Check) -> Sequence[str]:
         """Say what was found in the data, and how many words have vectors."""
         vectors = self.estimator.vector_coverage_
         given = "unlabelled" if self.asked.unlabelled else "vectors" if self.asked.vectors else None
