@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from typing import Protocol, TypedDict, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -22,13 +23,32 @@ from .config import TrainingConfig
 __all__ = [
     "OPTIMIZERS",
     "SCHEDULES",
+    "HasRates",
     "build_optimizer",
     "build_schedule",
     "clip_gradients",
+    "own_rate",
     "warmup_steps",
 ]
 
-Parameters = Sequence[nn.Parameter]
+
+class ParameterGroup(TypedDict):
+    """Parameters that are moved at one rate."""
+
+    params: list[nn.Parameter]
+    lr: float
+
+
+Groups = Sequence[ParameterGroup]
+
+
+@runtime_checkable
+class HasRates(Protocol):
+    """A model of which some parts learn at rates of their own."""
+
+    def learning_rates(self) -> Mapping[str, float]:
+        """The learning rate of each such part, by how the names of its weights begin."""
+        ...
 
 
 def build_optimizer(
@@ -36,9 +56,23 @@ def build_optimizer(
 ) -> Optimizer:
     """Make the optimizer of every parameter that asks for a gradient and is not moved by others."""
     taken = {id(parameter) for parameter in others}
-    asking = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    parameters = [parameter for parameter in asking if id(parameter) not in taken]
-    return OPTIMIZERS[config.optimizer](parameters, config)
+    # The settings' own rate is that of the first group, which others read as that of the training.
+    groups: dict[float, ParameterGroup] = {}
+    groups[config.learning_rate] = {"params": [], "lr": config.learning_rate}
+    for name, parameter in model.named_parameters():
+        if parameter.requires_grad and id(parameter) not in taken:
+            rate = own_rate(model, name) or config.learning_rate
+            groups.setdefault(rate, {"params": [], "lr": rate})["params"].append(parameter)
+    return OPTIMIZERS[config.optimizer](list(groups.values()), config)
+
+
+def own_rate(model: nn.Module, name: str) -> float | None:
+    """The rate at which the model lets the parameter of this name learn; None: that of all."""
+    if not isinstance(model, HasRates):
+        return None
+    rates = model.learning_rates()
+    found = [begin for begin in rates if name.startswith(begin)]
+    return rates[max(found, key=len)] if found else None
 
 
 def clip_gradients(parameters: Iterable[nn.Parameter], limit: float | None) -> Tensor:
@@ -76,33 +110,37 @@ def _summed_rows(gradient: Tensor) -> Tensor:
     )
 
 
-def _adam(kind: type[Adam | AdamW], parameters: Parameters, config: TrainingConfig) -> Optimizer:
+def _adam(kind: type[Adam | AdamW], groups: Groups, config: TrainingConfig) -> Optimizer:
     return kind(
-        parameters,
+        groups,  # type: ignore[arg-type]  # a group is any mapping to torch
         lr=config.learning_rate,
         betas=(config.momentum, 0.999),
         weight_decay=config.weight_decay,
-        fused=_can_fuse(parameters),
+        fused=_can_fuse(groups),
     )
 
 
-def _sgd(parameters: Parameters, config: TrainingConfig) -> Optimizer:
+def _sgd(groups: Groups, config: TrainingConfig) -> Optimizer:
     return SGD(
-        parameters,
+        groups,  # type: ignore[arg-type]
         lr=config.learning_rate,
         momentum=config.momentum,
         weight_decay=config.weight_decay,
-        fused=_can_fuse(parameters),
+        fused=_can_fuse(groups),
     )
 
 
-def _can_fuse(parameters: Parameters) -> bool:
+def _can_fuse(groups: Groups) -> bool:
     # One pass over each tensor instead of ten: a table of words is large, and updating it the
     # plain way takes a quarter of a training step.
-    return all(parameter.device.type in ("cpu", "cuda") for parameter in parameters)
+    return all(
+        parameter.device.type in ("cpu", "cuda")
+        for group in groups
+        for parameter in group["params"]
+    )
 
 
-OPTIMIZERS: dict[str, Callable[[Parameters, TrainingConfig], Optimizer]] = {
+OPTIMIZERS: dict[str, Callable[[Groups, TrainingConfig], Optimizer]] = {
     "adam": partial(_adam, Adam),
     "adamw": partial(_adam, AdamW),
     "sgd": _sgd,
@@ -121,7 +159,7 @@ def build_schedule(optimizer: Optimizer, config: TrainingConfig, steps: int) -> 
     """Make the schedule of a training of so many steps, to be moved on after each."""
     warmup = warmup_steps(config, steps)
     if config.schedule == "one-cycle":
-        return _one_cycle(optimizer, config.learning_rate, steps=steps, warmup=warmup)
+        return _one_cycle(optimizer, steps=steps, warmup=warmup)
     later = SCHEDULES[config.schedule]
     if not warmup:
         return later(optimizer, steps)
@@ -137,11 +175,12 @@ def warmup_steps(config: TrainingConfig, steps: int) -> int:
     return min(round(share), steps)
 
 
-def _one_cycle(optimizer: Optimizer, rate: float, *, steps: int, warmup: int) -> LRScheduler:
-    """Rise to the rate for ``warmup`` steps, or three in ten, then fall to nothing."""
+def _one_cycle(optimizer: Optimizer, *, steps: int, warmup: int) -> LRScheduler:
+    """Rise to each group's rate for ``warmup`` steps, or three in ten, then fall to nothing."""
     peak = min(warmup or round(0.3 * steps), steps - 1)
     # torch divides by the place of the peak: at the very first step it must lie just before.
     before = peak + 1 if peak else 0.5
     # One step more than there are, so that the last one still does something.
     total = steps + 1
-    return OneCycleLR(optimizer, rate, total, pct_start=before / total, cycle_momentum=False)
+    rates = [group["lr"] for group in optimizer.param_groups]
+    return OneCycleLR(optimizer, rates, total, pct_start=before / total, cycle_momentum=False)

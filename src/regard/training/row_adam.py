@@ -22,6 +22,7 @@ from torch import Tensor, nn
 from ..nn.table_rows import AdamRows, AdamStep, distinct
 from .checkpoint import Snapshot
 from .config import TrainingConfig
+from .optimizers import own_rate
 
 __all__ = ["Drift", "RowAdam", "row_optimizers"]
 
@@ -45,7 +46,11 @@ def row_optimizers(model: nn.Module, config: TrainingConfig) -> tuple[RowAdam, .
     """
     if config.optimizer == "sgd" or config.weight_decay or config.momentum > _MOST_MOMENTUM:
         return ()
-    tables = {module.weight: module for module in model.modules() if _suits(module)}
+    tables = {
+        module.weight: module
+        for name, module in model.named_modules()
+        if _suits(module) and own_rate(model, f"{name}.weight") is None
+    }
     if all(weight in tables for weight in model.parameters() if weight.requires_grad):
         return ()  # the schedule needs an optimizer of torch's with something to move
     return tuple(RowAdam(table, momentum=config.momentum) for table in tables.values())
