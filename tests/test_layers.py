@@ -25,7 +25,6 @@ ORDER = [
     "views",
     "estimators",
     "scale",
-    "arena",
     "experiments",
     "serve",
     "cli",

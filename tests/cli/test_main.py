@@ -23,7 +23,6 @@ COMMANDS = [
     "audit",
     "look",
     "diff",
-    "compare",
     "info",
     "experiment",
 ]

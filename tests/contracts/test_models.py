@@ -104,7 +104,9 @@ class TestEveryModel:
         sums = row_sum(output.attention[0].weights).flatten()
         assert ((sums - 1).abs() < 1e-6).logical_or(sums == 0).all()
         output.logits.float().sum().backward()
-        assert torch.isfinite(model.embedding.weight.grad).all()
+        assert torch.isfinite(model.classify.weight.grad).all()
+        if model.embedding.weight.requires_grad:
+            assert torch.isfinite(model.embedding.weight.grad).all()
 
     def test_gradient_reaches_every_parameter(self, config):
         """000-04: and every word of the batch, but never the padding or an absent word."""
@@ -114,9 +116,11 @@ class TestEveryModel:
         penalty = 0 if output.penalty is None else output.penalty
         (output.logits.square().sum() + penalty).backward()
         for name, parameter in model.named_parameters():
-            assert parameter.grad is not None and torch.isfinite(parameter.grad).all(), name
-        moved = model.embedding.weight.grad.abs().sum(1) > 0
-        assert torch.equal(moved.nonzero().flatten(), batch.ids.values.unique())
+            if parameter.requires_grad:
+                assert parameter.grad is not None and torch.isfinite(parameter.grad).all(), name
+        if model.embedding.weight.requires_grad:
+            moved = model.embedding.weight.grad[:VOCAB_SIZE].abs().sum(1) > 0
+            assert torch.equal(moved.nonzero().flatten(), batch.ids.values.unique())
         assert not model.embedding.weight[PADDING].any()
 
     def test_same_seed_same_bits(self, config):
@@ -178,7 +182,9 @@ class TestEveryModel:
         documents = [[[3 + number], *rest] for number, rest in enumerate(random_documents(10))]
         batch = batch_of(documents, torch.arange(10) % LABEL_COUNT)
         model = built(config).train()
-        optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
+        learnt = config.name == "bert-han" and not config.frozen
+        rate = 0.005 if learnt else 0.02  # where norms stand after the sums, less is more
+        optimizer = torch.optim.Adam(model.parameters(), lr=rate)
         for _ in range(100):
             loss = torch.nn.functional.cross_entropy(model(batch).logits, batch.labels)
             optimizer.zero_grad()

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from regard.data.batch import Batch
-from regard.models import MODELS, CAHANConfig, FlatConfig, HANConfig
+from regard.models import MODELS, BertHANConfig, CAHANConfig, FlatConfig, HANConfig
 from regard.ragged import Ragged
 
 VOCAB_SIZE = 30
@@ -43,6 +43,9 @@ SETTINGS = {name: small(kind) for name, kind in MODELS.items()} | {
     "flat-max": FlatConfig(**SMALL, pooling="max"),
     "cahan-one-way-sum": CAHANConfig(**SMALL, context="sum", context_directions=1),
     "cahan-gated": CAHANConfig(**SMALL, gated=True, pooling="structured"),
+    "bert-han-flow": BertHANConfig(**SMALL, reading="flow", bert_longest=9),
+    "bert-han-fixed": BertHANConfig(**SMALL, tuned_layers=0, word_pooling="mean"),
+    "bert-han-transformer": BertHANConfig(**SMALL, encoder="transformer", bert_longest=5),
     "cahan-flow": CAHANConfig(**SMALL, reading="flow", cell="rnn"),
 }
 """Small settings of every model of the table, and enough others to run every part."""

@@ -123,7 +123,9 @@ def probe_attention(
         return []
     numbers = _numbers(fitted, taught)
     truth = _numbers(fitted, asked)
-    vectors = fitted.model.embedding.weight
+    every = torch.arange(len(fitted.reader.vocab), device=fitted.reader.device)
+    with torch.no_grad():
+        vectors = fitted.model.embedding(every)
     right = {
         guide: (ask_probe(vectors, lessons[guide], numbers, questions[guide], seed=seed) == truth)
         for guide in GUIDES

@@ -16,7 +16,6 @@ from ..errors import RegardError
 from ..files import standard_output
 from ..views.drawing.terminal import printable
 from .audit import audit
-from .compare import compare
 from .demo import demo
 from .diff import diff
 from .evaluate import evaluate
@@ -57,7 +56,6 @@ for command in (
     audit,
     look,
     diff,
-    compare,
     info,
     experiment,
 ):

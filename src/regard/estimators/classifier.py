@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -39,7 +38,6 @@ from ..records.look import Look
 from ..tasks.baselines import MAX_DOCUMENTS, TfidfBaseline, baseline_seconds
 from ..tasks.calibration import fit_temperature
 from ..tasks.classify import ClassificationLoss
-from ..tasks.predictions import Predictions
 from ..text.document import Document, Label, single_labels
 from ..text.tokenize import TextConfig
 from ..text.vocab import Vocab
@@ -52,6 +50,7 @@ from .evaluation import evaluate
 from .fitting import FitOptions, Holdout, Pace, begin_fit
 from .label_forms import LabelForm
 from .own_vectors import learn_own_vectors
+from .pretrained import Pretrained, read_pretrained
 from .saved import Saved, SavedWide, Settings
 from .text_estimator import TextEstimator, draw_network
 from .trainer import FitData, Run, Watched, classification_loss
@@ -140,6 +139,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         holdout = Holdout(self.validation, self.training.seed)
         require_one_of("monitor", self.training.monitor, LabelJudge.names)
         device = choose_device(self.device)
+        pretrained = read_pretrained(self.network)
         with begin_fit(options) as fit:
             heeding = fit.run.interrupts.heeding
             data = prepare(
@@ -149,30 +149,36 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
                 text=self.text,
                 holdout=holdout,
                 options=options,
+                build_vocab=Vocab.from_counts if pretrained is None else pretrained.build_vocab,
             )
-            self._adopt(data.labels, data.vocab, options.label_form, data.text)
+            self._adopt(data.labels, data.vocab, options.label_form, pretrained)
             self.model_: Model = draw_network(
-                lambda: self.network.build(
+                lambda: self.settings_.network.build(
                     vocab_size=len(data.vocab), label_count=len(data.labels)
                 ),
                 self.training,
                 device,
             )
-            self.reader_ = TextReader(data.vocab, data.text, device)
+            self.reader_ = TextReader(data.vocab, self.settings_.text, device)
             source: Examples[Batch] = place_on(data.corpus, device)
             if data.weights is not None:
                 source = Weighted(source, data.weights)
             data = replace(data, source=source)
-            self.training_places_, self.held_out_places_ = data.training, data.validation
+            self.training_places_ = data.training
             self.seen_ = np.unique(data.corpus.arrays.fingerprints[data.training])
-            self._start_vectors(data, options, fit.run)
+            if pretrained is not None:
+                if options.vectors is not None or options.unlabelled is not None:
+                    raise ConfigError("bert-han starts from network.folder, not from word vectors")
+                pretrained.start(self.model_, data.vocab)
+            else:
+                self._start_vectors(data, options, fit.run)
             fit_data, loss = self._fit_data(data)
             self.history_ = fit.train(
                 self.model_,
                 fit_data,
                 loss=loss,
                 config=self.training,
-                settings={"network": to_dict(self.network), "text": to_dict(data.text)},
+                settings={"network": to_dict(self.network), "text": to_dict(self.text)},
                 check=lambda pace: self._estimated(data, pace, options),
             )
             held_out = self._answer_held_out(data, fit.run)
@@ -311,14 +317,11 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         self.facts_ = {**self.facts_, "explain_method": chosen}
         return self
 
-    def fit_baseline(
-        self, documents: Iterable[Document], validation: Iterable[Document] = ()
-    ) -> Self:
+    def fit_baseline(self, documents: Iterable[Document]) -> Self:
         """Fit TF-IDF with logistic regression on what this was trained on, to be shown beside it.
 
-        ``documents`` and ``validation`` are those given to ``fit_documents``, read again; what was
-        held out is left out here too, and says how good the baseline is: ``baseline_accuracy``
-        among the facts.
+        ``documents`` are those given to ``fit_documents``, read again; what was held out is left
+        out here too.
         """
         self._require_fitted()
         if not hasattr(self, "training_places_"):
@@ -327,35 +330,16 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             )
         count = len(self.training_places_)
         draw = np.random.default_rng(self.training.seed)
-        wanted, judged = (
-            set(draw.permutation(places)[:MAX_DOCUMENTS].tolist())
-            for places in (self.training_places_, self.held_out_places_)
-        )
-        kept, held_out = [], []
-        for place, document in enumerate(itertools.chain(documents, validation)):
-            if place in wanted:
-                kept.append(document)
-            elif place in judged:
-                held_out.append(document)
+        wanted = set(draw.permutation(self.training_places_)[:MAX_DOCUMENTS].tolist())
+        kept = [document for place, document in enumerate(documents) if place in wanted]
         fitted = TfidfBaseline.fit(
             [document.text for document in kept],
-            self._numbers(kept),
+            self.labels_.encode([document.label for document in kept]).astype(np.int64),  # type: ignore[misc]
             class_count=len(self.classes_),
             seed=self.training.seed,
         )
         self.baseline_ = replace(fitted, drawn_from=count)
-        if held_out:
-            likely = fitted.predict_proba([document.text for document in held_out])
-            truth = self._numbers(held_out)
-            answered = Predictions.from_probabilities(self.labels_.classes, truth, likely)
-            accuracy = float(answered.correct().mean())
-            self.facts_ = {**self.facts_, "baseline_accuracy": accuracy}
         return self
-
-    def _numbers(self, documents: Sequence[Document]) -> NDArray[np.int64]:
-        """The labels of documents as numbers."""
-        named = [document.label for document in documents]
-        return self.labels_.encode(named).astype(np.int64)  # type: ignore[arg-type]
 
     def save(self, folder: Path | str) -> None:
         """Write config.json, vocab.txt, weights.safetensors and card.md into ``folder``.
@@ -388,7 +372,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         """Read a saved folder; ``models`` names networks from outside the package."""
         saved = Saved.read(Path(folder), models)
         self = cls._with(saved.settings, device)
-        self._adopt(saved.labels, saved.vocab, saved.label_form, self.text)
+        self._adopt(saved.labels, saved.vocab, saved.label_form)
         fitted = saved.fitted(device)
         self.model_, self.reader_ = fitted.model, fitted.reader
         self.temperature_ = saved.temperature
@@ -410,10 +394,19 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             network=self.settings_.network.name,
         )
 
-    def _adopt(self, labels: LabelIndex, vocab: Vocab, form: LabelForm, text: TextConfig) -> None:
+    def _adopt(
+        self,
+        labels: LabelIndex,
+        vocab: Vocab,
+        form: LabelForm,
+        pretrained: Pretrained | None = None,
+    ) -> None:
         """Take over classes and words; the network for them comes next."""
         self._unfit()
-        self.settings_ = Settings(self.network, self.training, text, self.validation, self.wide)
+        network, text = self.network, self.text
+        if pretrained is not None:
+            network, text = pretrained.network, replace(text, lowercase=vocab.lowercase)
+        self.settings_ = Settings(network, self.training, text, self.validation, self.wide)
         self.labels_ = labels
         self.label_form_ = form
         self.classes_ = form.classes(labels)
@@ -432,7 +425,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             found = learn_own_vectors(
                 data,
                 options.unlabelled,
-                text=data.text,
+                text=self.text,
                 size=size,
                 seed=self.training.seed,
                 report=partial(run.reach, "learning word vectors"),

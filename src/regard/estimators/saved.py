@@ -22,12 +22,14 @@ from ..explain.fitted import Fitted
 from ..explain.methods import DEFAULT_METHOD
 from ..models import MODELS, PAIR_MODELS
 from ..models.base import Model, ModelConfig, PairConfig
+from ..models.bert_han import BertHANConfig
 from ..models.ngrams import NGramTable
 from ..models.reader import TextReader
 from ..models.wide import Wide, WideConfig, WidePart
 from ..records.history import History
 from ..tasks.baselines import TfidfBaseline
 from ..tasks.generate import ForcingConfig, GenerationConfig
+from ..text.pieced import PiecedVocab, load_pieces, save_pieces
 from ..text.tokenize import TextConfig
 from ..text.units import Units, UnitsConfig, load_units, save_units
 from ..text.vocab import Vocab
@@ -37,6 +39,7 @@ from ..training.seeds import seeded
 from .card import Card
 from .folder import WEIGHTS, SavedFolder, open_folder, write_folder, write_weights
 from .label_forms import LabelForm
+from .pretrained import know_words
 
 __all__ = [
     "CLASSIFIER_CARD",
@@ -50,6 +53,7 @@ __all__ = [
 
 N = TypeVar("N")
 
+PIECES = "pieces.json"
 _SEEN = "seen.safetensors"
 _WIDE = "wide.safetensors"
 _KINDS = ("words", "letters")  # of features, in their order
@@ -187,6 +191,8 @@ class Saved:
             "temperature": self.temperature,
         }
         parts: dict[str, Callable[[Path], None]] = {"vocab.txt": self.vocab.save}
+        if isinstance(self.vocab, PiecedVocab):
+            parts[PIECES] = partial(save_pieces, self.vocab.pieces)
         if self.baseline is not None:
             baseline = self.baseline
             parts["baseline.safetensors"] = lambda path: baseline.save(path.parent)
@@ -205,6 +211,7 @@ class Saved:
             )
         network.load_state_dict(dict(self.weights))
         network.to(place)
+        know_words(network, self.vocab)
         model = network if self.wide is None else self.wide.beside(network)
         return Fitted(
             model=model.eval(),
@@ -230,9 +237,7 @@ class Saved:
         labels = _labels(opened)
         facts = opened.section("facts")
         wide = opened.settings("wide", WideConfig) if "wide" in opened.about else None
-        vocab = Vocab.load(
-            opened.part("vocab.txt"), lowercase=text.lowercase, cjk=text.cjk, hangul=text.hangul
-        )
+        vocab = _vocab(opened, network, text)
         return cls(
             settings=Settings(
                 network=network,
@@ -254,6 +259,15 @@ class Saved:
             wide=_wide(opened, wide, len(labels)),
             seen=_seen(opened),
         )
+
+
+def _vocab(opened: SavedFolder, network: ModelConfig, text: TextConfig) -> Vocab:
+    """The words of a classifier, and where it reads through BERT their pieces."""
+    vocab = Vocab.load(opened.part("vocab.txt"), lowercase=text.lowercase, cjk=text.cjk)
+    if not isinstance(network, BertHANConfig) or network.bert_pieces is None:
+        return vocab
+    pieces = load_pieces(opened.part(PIECES))
+    return PiecedVocab(vocab.words[2:], pieces=pieces, cjk=text.cjk)
 
 
 TRANSLATOR_CARD = Card(

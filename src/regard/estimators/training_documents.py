@@ -6,9 +6,8 @@ validation side.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from itertools import chain, islice
 from pathlib import Path
 from typing import ClassVar
 
@@ -29,7 +28,7 @@ from ..ragged import send
 from ..records.data import DataCheck
 from ..tasks.classify import ClassificationLoss
 from ..text.document import Document
-from ..text.tokenize import TextConfig, settle_hangul
+from ..text.tokenize import TextConfig
 from ..text.vocab import Vocab
 from ..training.batches import Batches, Examples
 from ..training.devices import device_of
@@ -38,8 +37,6 @@ from ..training.teams import Team
 from .fitting import FEWEST_TO_SPLIT, FitOptions, Holdout
 
 __all__ = ["LabelJudge", "Prepared", "Weighted", "prepare"]
-
-SAMPLE = 1000  # documents that are looked at before any is cut into words
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +51,6 @@ class Prepared:
     labels: LabelIndex
     counts: dict[str, int]  # of the training data's words
     check: DataCheck
-    text: TextConfig  # how the texts were cut
     weights: NDArray[np.float32] | None = None  # of each document; None: all the same
 
 
@@ -66,12 +62,9 @@ def prepare(
     text: TextConfig,
     holdout: Holdout,
     options: FitOptions,
+    build_vocab: Callable[[Mapping[str, int], TextConfig], Vocab] = Vocab.from_counts,
 ) -> Prepared:
     """Tokenise every document once, hold some out, build the vocabulary from the others alone."""
-    stream = iter(documents)
-    first = list(islice(stream, SAMPLE))
-    text = settle_hangul([document.text for document in first], text)
-    documents = chain(first, stream)
     corpus = build_corpus(documents, folder, text, columns=options.columns, validation=validation)
     labels = corpus.labels
     if labels is None:
@@ -86,14 +79,14 @@ def prepare(
         if not len(training):
             raise DataError("the weights of all training documents are zero; give some above it")
     counts = corpus.word_counts(training)
-    vocab = Vocab.from_counts(counts, text)
+    vocab = build_vocab(counts, text)
     readings = [reader.counts for reader in options.readers]
     others = {} if options.test is None else {"test": fingerprints(options.test)}
     check = check_corpus(
         corpus, training=training, validation=held_out, others=others, readings=readings
     )
     found = corpus.remapped(vocab)
-    return Prepared(found, found, training, held_out, vocab, labels, counts, check, text, weights)
+    return Prepared(found, found, training, held_out, vocab, labels, counts, check, weights)
 
 
 @dataclass(frozen=True, eq=False)

@@ -265,7 +265,7 @@ def _along_words(eraser: Eraser, value: Value) -> Tensor:
         vectors = model.embed(batch).values.detach().requires_grad_()
         logits = model.from_vectors(batch.ids.with_values(vectors), batch).logits
         slopes = _slopes(value(logits), vectors)
-    unknown = model.embedding.weight[UNKNOWN].detach()
+    unknown = model.embedding(batch.ids.values.new_tensor([UNKNOWN]))[0].detach()
     return _along(slopes, unknown - vectors.detach())
 
 

@@ -2,6 +2,7 @@
 
 from .attention_lstm import AttentionLSTMConfig
 from .base import ModelConfig, PairConfig
+from .bert_han import BertHANConfig
 from .cahan import CAHANConfig
 from .flat import FlatConfig
 from .han import HANConfig
@@ -12,6 +13,7 @@ __all__ = [
     "MODELS",
     "PAIR_MODELS",
     "AttentionLSTMConfig",
+    "BertHANConfig",
     "CAHANConfig",
     "FlatConfig",
     "HANConfig",
@@ -20,7 +22,7 @@ __all__ = [
 ]
 
 MODELS: dict[str, type[ModelConfig]] = {
-    config.name: config for config in (HANConfig, FlatConfig, CAHANConfig)
+    config.name: config for config in (HANConfig, FlatConfig, CAHANConfig, BertHANConfig)
 }
 """The settings of every classifier, by the name it is saved under."""
 

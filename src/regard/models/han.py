@@ -92,7 +92,10 @@ class HAN(Model):
         return self._read(self.embedding.drop(words), batch, impose or {})
 
     def _read(self, words: Ragged | Picked, batch: Batch, impose: Impose) -> Output:
-        sentences = self._attend_to_words(words, batch, impose)
+        return self._conclude(self._attend_to_words(words, batch, impose), batch, impose)
+
+    def _conclude(self, sentences: Pooled, batch: Batch, impose: Impose) -> Output:
+        """Classify from sentences that are pooled from their words."""
         documents = self._attend_to_sentences(Ragged(sentences.vectors, batch.sentences), impose)
         overlap = sentences.penalty
         if overlap is not None:

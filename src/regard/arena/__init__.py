@@ -1,1 +1,0 @@
-"""Models of many kinds trained on the same documents, and compared."""
