@@ -53,6 +53,11 @@ class Batch:
         return self.ids.values.shape[0]
 
     @property
+    def item_counts(self) -> Tensor:
+        """How many tokens each document has, (documents,)."""
+        return self.by_document.lengths
+
+    @property
     def tensors(self) -> tuple[Tensor, ...]:
         """The numbers the batch is made of, from which it can be known again."""
         given = [part for part in (self.labels, self.weights) if part is not None]

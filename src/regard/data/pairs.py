@@ -14,14 +14,13 @@ from typing import Self
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
-from torch import Tensor
 
 from ..errors import DataError
 from ..ragged import Ragged
 from ..records.translation import GoldLinks, Link
 from ..text.document import cut_stream
 from ..text.encode import Encoded
-from ..text.units import END, START
+from ..text.units import END
 from ..text.vocab import CutText, Vocabulary
 from .batch import Batch
 from .batches import places_of_rows
@@ -29,6 +28,7 @@ from .columns import shown_value
 from .corpus.store import ArrayFiles, map_array
 from .formats.lines import Lines
 from .readers import Reader, one_column
+from .targets import TargetBatch
 
 __all__ = [
     "EncodedPairs",
@@ -57,41 +57,8 @@ class Pair:
     target: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PairBatch:
-    """Sources, and for each the ids to be written about it, the end counted.
-
-    A target of no words is a row that holds the end alone.
-    """
-
-    source: Batch
-    target: Ragged  # int64, one row a source
-
-    def __len__(self) -> int:
-        """How many pairs there are."""
-        return len(self.source)
-
-    @property
-    def token_count(self) -> int:
-        """How many ids both sides have together, the ends counted."""
-        return self.source.token_count + self.target.values.shape[0]
-
-    @property
-    def tensors(self) -> tuple[Tensor, ...]:
-        """The numbers the batch is made of, from which it can be known again."""
-        return (*self.source.tensors, self.target.values, self.target.lengths)
-
-    @property
-    def previous(self) -> Ragged:
-        """The id before each id of the target: the start, then the target without its end."""
-        values = torch.empty_like(self.target.values)
-        values[1:] = self.target.values[:-1]
-        values[self.target.offsets[:-1]] = START
-        return self.target.with_values(values)
-
-    def to(self, device: torch.device | str) -> PairBatch:
-        """The same batch on ``device``; the texts stay where they are."""
-        return replace(self, source=self.source.to(device), target=self.target.to(device))
+PairBatch = TargetBatch[Batch]
+"""Texts, and for each the ids to be written about it, the end counted."""
 
 
 class EncodedPairs:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -21,14 +21,20 @@ from numpy.typing import NDArray
 from ..data.pairs import EncodedPairs
 from ..models.base import PairModel
 from ..nn.dropout import in_evaluation
-from ..records.alignment import Alignment, AlignmentReceipt, WrittenReceipt, belonging
+from ..records.alignment import (
+    Alignment,
+    AlignmentReceipt,
+    WrittenReceipt,
+    belonging,
+    count_effective,
+)
 from ..records.explanation import CHANCE, FAITHFUL, NOT_MEASURED, TOO_SHORT, WEAK, Judgement
 from ..text.units import START, Units
 from ..text.vocab import PADDING, UNKNOWN, CutText, cut_texts
 from .rankings import Floats
 from .verdicts import ERROR_RATE, LEAST_LEAD, SHUFFLES
 
-__all__ = ["REACH", "SETS", "with_alignment_receipts"]
+__all__ = ["REACH", "SETS", "Likely", "measure_receipt", "with_alignment_receipts"]
 
 MOST_CHOICES = 4096
 """Up to so many ways to choose a set for each written piece, all are compared."""
@@ -40,6 +46,8 @@ BATCH_PIECES = 4096
 """How many pieces the versions that are asked about together may have; bounds the memory."""
 
 Mask = NDArray[np.bool_]
+Likely = Callable[[Mask], Floats]
+"""The probability of each written piece without the items of each version, (versions, pieces)."""
 
 
 @torch.no_grad()
@@ -72,52 +80,15 @@ class _Inquiry:
     ) -> None:
         self._model, self._source, self._target = model, source, target
         self._weights = alignment.weights
-        self._counts = alignment.effective_counts
         self._columns = _members(source, alignment.source_spans)  # (pieces, columns)
         self._rows = _members(target, alignment.target_spans)  # (pieces, rows)
         # What was copied or cut may not be what the network would be told to write.
         self._known = bool(self._rows.any(0).all()) and bool(self._columns.any(0).all())
 
     def receipt(self, seed: int) -> AlignmentReceipt:
-        row_count, column_count = self._weights.shape
-        if not row_count or not column_count or not self._known:
+        if not self._known:
             return AlignmentReceipt(Judgement("piece", NOT_MEASURED))
-        if column_count < 2:
-            return AlignmentReceipt(Judgement("piece", TOO_SHORT))
-        draw = np.random.default_rng([seed, row_count, column_count])
-        taken = max(1, min(round(float(self._counts.mean())), column_count // 2))
-        own = _heaviest(self._weights, taken)  # (rows, columns)
-        sets = _sets(column_count, taken, draw)  # (sets, columns)
-        whole = np.zeros((1, column_count), dtype=bool)
-        likely = self._likely(np.concatenate([whole, own, sets]))  # (versions, rows)
-        start, without = likely[0], likely[1 : 1 + row_count].diagonal()
-        return self._found(start, without, likely[1 + row_count :], taken, draw)
-
-    def _found(
-        self, start: Floats, without: Floats, random: Floats, taken: int, draw: np.random.Generator
-    ) -> AlignmentReceipt:
-        """Compare what is left without what was looked at with what random sets leave."""
-        drops, others = start - without, start - random  # (rows,), (sets, rows)
-        # Where all sets were tried, what was looked at is one of them.
-        every = others if len(others) < SETS else np.concatenate([drops[None], others])
-        p_values = (every >= drops - 1e-9).mean(0)
-        written = tuple(
-            WrittenReceipt(*map(float, row))
-            for row in zip(start, without, random.mean(0), p_values, strict=True)
-        )
-        shuffled = _shuffled_means(every, draw)
-        p_value = float((shuffled >= drops.mean() - 1e-9).mean())
-        lead = float(drops.mean() - others.mean())
-        most = float(every.max(0).mean())
-        verdict = CHANCE
-        if p_value <= ERROR_RATE and lead >= LEAST_LEAD:
-            verdict = FAITHFUL if drops.mean() >= REACH * most else WEAK
-        elif p_value > ERROR_RATE and len(drops) * math.log(len(every)) < -math.log(ERROR_RATE):
-            # There are so few ways to choose that none could be told from luck.
-            verdict = TOO_SHORT
-        judged = Judgement("piece", verdict, p_value, None, lead, len(others), len(shuffled))
-        better = float((others > others.mean(0)).mean())
-        return AlignmentReceipt(judged, written, taken, better)
+        return measure_receipt(self._weights, self._likely, seed=seed)
 
     def _likely(self, gone: Mask) -> Floats:
         """The probability of each row without the columns of each version, (versions, rows)."""
@@ -141,6 +112,55 @@ class _Inquiry:
         logs = torch.log_softmax(logits, 1).gather(1, batch.target.values[:, None])[:, 0]
         found: Floats = logs.double().cpu().numpy().reshape(len(lost), -1)
         return found[:, :-1]  # the end is no piece of the text
+
+
+def measure_receipt(
+    weights: NDArray[np.float32], likely: Likely, *, seed: int = 0
+) -> AlignmentReceipt:
+    """Ask whether written pieces need the items they looked at most, by their weights.
+
+    ``weights`` are (written pieces, items), and ``likely`` asks the network again.
+    """
+    row_count, column_count = weights.shape
+    if not row_count or not column_count:
+        return AlignmentReceipt(Judgement("piece", NOT_MEASURED))
+    if column_count < 2:
+        return AlignmentReceipt(Judgement("piece", TOO_SHORT))
+    draw = np.random.default_rng([seed, row_count, column_count])
+    taken = max(1, min(round(float(count_effective(weights).mean())), column_count // 2))
+    own = _heaviest(weights, taken)  # (rows, columns)
+    sets = _sets(column_count, taken, draw)  # (sets, columns)
+    whole = np.zeros((1, column_count), dtype=bool)
+    asked = likely(np.concatenate([whole, own, sets]))  # (versions, rows)
+    start, without = asked[0], asked[1 : 1 + row_count].diagonal()
+    return _compare(start, without, asked[1 + row_count :], taken, draw)
+
+
+def _compare(
+    start: Floats, without: Floats, random: Floats, taken: int, draw: np.random.Generator
+) -> AlignmentReceipt:
+    """Compare what is left without what was looked at with what random sets leave."""
+    drops, others = start - without, start - random  # (rows,), (sets, rows)
+    # Where all sets were tried, what was looked at is one of them.
+    every = others if len(others) < SETS else np.concatenate([drops[None], others])
+    p_values = (every >= drops - 1e-9).mean(0)
+    written = tuple(
+        WrittenReceipt(*map(float, row))
+        for row in zip(start, without, random.mean(0), p_values, strict=True)
+    )
+    shuffled = _shuffled_means(every, draw)
+    p_value = float((shuffled >= drops.mean() - 1e-9).mean())
+    lead = float(drops.mean() - others.mean())
+    most = float(every.max(0).mean())
+    verdict = CHANCE
+    if p_value <= ERROR_RATE and lead >= LEAST_LEAD:
+        verdict = FAITHFUL if drops.mean() >= REACH * most else WEAK
+    elif p_value > ERROR_RATE and len(drops) * math.log(len(every)) < -math.log(ERROR_RATE):
+        # There are so few ways to choose that none could be told from luck.
+        verdict = TOO_SHORT
+    judged = Judgement("piece", verdict, p_value, None, lead, len(others), len(shuffled))
+    better = float((others > others.mean(0)).mean())
+    return AlignmentReceipt(judged, written, taken, better)
 
 
 def _shuffled_means(every: Floats, draw: np.random.Generator) -> Floats:

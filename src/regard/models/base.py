@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import Field, dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Generic, Literal, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
 
 from ..data.batch import Batch
-from ..data.pairs import PairBatch
+from ..data.targets import S, TargetBatch
 from ..errors import ConfigError, suggestion
 from ..nn.decoding.writing import NextPiece, State
 from ..ragged import Ragged
@@ -26,6 +26,7 @@ __all__ = [
     "PairConfig",
     "PairModel",
     "Unit",
+    "WritingModel",
     "check_imposed",
     "mean_penalty",
 ]
@@ -172,10 +173,10 @@ class ModelConfig(Protocol):
         ...
 
 
-class PairModel(nn.Module):
+class WritingModel(nn.Module, Generic[S]):
     """A network that writes about sources, told what to write or a token at a time."""
 
-    def forward(self, batch: PairBatch, forcing: float = 1.0) -> Output:
+    def forward(self, batch: TargetBatch[S], forcing: float = 1.0) -> Output:
         """Score every token of the targets, (target ids, words).
 
         ``forcing`` is the probability that a step is told the true token before it; at 0 the
@@ -183,7 +184,7 @@ class PairModel(nn.Module):
         """
         raise NotImplementedError
 
-    def start(self, source: Batch) -> State:
+    def start(self, source: S) -> State:
         """Read the sources; return where writing about them starts."""
         raise NotImplementedError
 
@@ -193,9 +194,13 @@ class PairModel(nn.Module):
 
     if TYPE_CHECKING:
 
-        def __call__(self, batch: PairBatch, forcing: float = 1.0) -> Output:
+        def __call__(self, batch: TargetBatch[S], forcing: float = 1.0) -> Output:
             """Score every token of the targets."""
             ...
+
+
+PairModel = WritingModel[Batch]
+"""A network that writes about texts."""
 
 
 class PairConfig(Protocol):

@@ -1,8 +1,8 @@
 """Sequence to sequence: an encoder reads, a decoder writes, and attention says where it looked.
 
 The decoders are those of Sutskever et al. (2014) and Cho et al. (2014), which know of the source
-what its last state holds, and those of Bahdanau et al. (2015) and Luong et al. (2015), which
-look at all of it at every step.
+what its last state holds, and those of Bahdanau et al. (2015), Luong et al. (2015) and Xu et al.
+(2015), which look at all of it at every step.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Seq2SeqConfig:
     @property
     def attends(self) -> bool:
         """Whether the decoder looks at the source, and so can say where."""
-        return self.decoder in ("luong", "bahdanau")
+        return self.decoder in ("luong", "bahdanau", "xu")
 
     @property
     def decoder_size(self) -> int:
@@ -136,7 +136,7 @@ class Seq2Seq(PairModel):
             BridgeConfig(end_size, hidden_size, config.layers, config.cell)
         )
         # Scores that multiply number by number need memory and state to be equally wide.
-        narrow = SCORES[config.score].same_size and config.decoder in ("luong", "bahdanau")
+        narrow = SCORES[config.score].same_size and config.attends
         memory_size = hidden_size if narrow else end_size
         self.narrow = None if memory_size == end_size else nn.Linear(end_size, memory_size)
         self.decoder = DECODERS[config.decoder](

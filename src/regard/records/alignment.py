@@ -19,7 +19,7 @@ from .encoding import decode, encode
 from .explanation import Judgement, Piece
 from .weights import Span
 
-__all__ = ["Alignment", "AlignmentReceipt", "WrittenReceipt", "belonging"]
+__all__ = ["Alignment", "AlignmentReceipt", "WrittenReceipt", "belonging", "count_effective"]
 
 _WORD = re.compile(r"\S+")
 
@@ -135,12 +135,7 @@ class Alignment:
         The exponential of the entropy of its weights: 1 where it looked at one alone, and 0 where
         there was nothing to look at.
         """
-        shares = self.weights.astype(np.float64)
-        if not shares.shape[1]:
-            return np.zeros(len(shares))
-        logs = np.log(shares, out=np.zeros_like(shares), where=shares > 0)
-        counts: NDArray[np.float64] = np.exp(-(shares * logs).sum(1))
-        return counts
+        return count_effective(self.weights)
 
     def looked_at(self, place: int, count: int = 3) -> list[Piece]:
         """The pieces of the source that one written piece looked at most, the heaviest first."""
@@ -261,6 +256,19 @@ def _require_inside(spans: tuple[Span, ...], text: str) -> None:
 
 def _words(text: str) -> tuple[Span, ...]:
     return tuple(found.span() for found in _WORD.finditer(text))
+
+
+def count_effective(weights: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Return how many items each row of weights looked at, (rows,), by the entropy of the row.
+
+    1 where it looked at one alone, and 0 where there was nothing to look at.
+    """
+    shares = weights.astype(np.float64)
+    if not shares.shape[1]:
+        return np.zeros(len(shares))
+    logs = np.log(shares, out=np.zeros_like(shares), where=shares > 0)
+    counts: NDArray[np.float64] = np.exp(-(shares * logs).sum(1))
+    return counts
 
 
 def belonging(pieces: Sequence[Span], words: Sequence[Span]) -> NDArray[np.float64]:

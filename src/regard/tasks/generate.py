@@ -10,17 +10,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Generic, Literal
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from ..config import checked_settings, require, require_one_of
-from ..data.batch import Batch
-from ..data.pairs import PairBatch
+from ..data.targets import S, TargetBatch
 from ..errors import DataError
-from ..models.base import Output, PairModel
+from ..models.base import Output, WritingModel
 from ..nn.decoding.search import Ends, Hypothesis, beam_search, greedy_search, sample
 from ..nn.decoding.writing import NextPiece, State
 from ..nn.dropout import in_evaluation
@@ -75,7 +74,7 @@ class GenerationConfig:
 
 
 @torch.no_grad()
-def generate(model: PairModel, source: Batch, config: GenerationConfig) -> list[list[Hypothesis]]:
+def generate(model: WritingModel[S], source: S, config: GenerationConfig) -> list[list[Hypothesis]]:
     """Let the model write about each source on its own; return the hypotheses, best first.
 
     It never sees a target, and dropout is off. Greedy writing and sampling give one each. The
@@ -83,8 +82,7 @@ def generate(model: PairModel, source: Batch, config: GenerationConfig) -> list[
     """
     with in_evaluation(model):
         state, decoder = model.start(source), _Writer(model)
-        lengths = source.by_document.lengths
-        limits = (lengths * config.longest_ratio).long() + 10
+        limits = (source.item_counts * config.longest_ratio).long() + 10
         ends = Ends(START, END, limits.clamp(max=config.longest))
         if config.method == "beam":
             power = config.length_power
@@ -98,10 +96,10 @@ def generate(model: PairModel, source: Batch, config: GenerationConfig) -> list[
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Writer:
+class _Writer(Generic[S]):
     """A network that writes no token that stands for nothing in a text."""
 
-    model: PairModel
+    model: WritingModel[S]
 
     def step(self, state: State, previous: Tensor) -> NextPiece:
         made = self.model.step(state, previous)
@@ -123,11 +121,11 @@ class TokenLoss:
     def __post_init__(self) -> None:
         require(0 <= self.forcing <= 1, f"forcing must be from 0 to 1, got {self.forcing}")
 
-    def __call__(self, model: PairModel, batch: PairBatch) -> Loss:
+    def __call__(self, model: WritingModel[S], batch: TargetBatch[S]) -> Loss:
         """Let the model write the targets, and say what that costs."""
         return self.of(model(batch, self.forcing), batch)
 
-    def of(self, output: Output, batch: PairBatch) -> Loss:
+    def of(self, output: Output, batch: TargetBatch[S]) -> Loss:
         """Say what a model's answers to the batch cost; every token weighs the same."""
         logits = output.logits.float() if output.logits.itemsize < 4 else output.logits
         answers = batch.target.values
@@ -152,7 +150,9 @@ class ForcedLoss:
     loss: TokenLoss
     forcing: ForcingConfig
 
-    def __call__(self, model: PairModel, batch: PairBatch, progress: float = 0.0) -> Loss:
+    def __call__(
+        self, model: WritingModel[S], batch: TargetBatch[S], progress: float = 0.0
+    ) -> Loss:
         """Let the model write the targets, after this share of its training."""
         return replace(self.loss, forcing=forcing_ratio(self.forcing, progress))(model, batch)
 

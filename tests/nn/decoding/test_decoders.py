@@ -19,6 +19,10 @@ KINDS = {
     "sutskever": ("sutskever", {}),
     "cho": ("cho", {}),
     "bahdanau": ("bahdanau", {}),
+    "xu": ("xu", {}),
+    "xu hard": ("xu", {"look": LookConfig(choice="hard")}),
+    "xu mean": ("xu", {"look": LookConfig(choice="mean")}),
+    "luong at once, hard": ("luong", {"feeding": False, "look": LookConfig(choice="hard")}),
     "luong": ("luong", {}),
     "luong without feeding": ("luong", {"feeding": False}),
     "luong local-m": ("luong", {"look": LookConfig(window="monotonic", reach=1)}),
@@ -33,6 +37,7 @@ KINDS = {
         for score in SCORES
     },
 }
+LOOKING = ("luong", "bahdanau", "xu")
 every_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 
 
@@ -121,7 +126,7 @@ class TestEveryDecoder:
         first = decoder.step(decoder.start(told), torch.tensor([1, 2, 3, 4]))
         rows = torch.tensor([2, 2, 0, 0])
         both = first.state.take(rows, torch.tensor([2, 0]))
-        looks = kind[0] in ("luong", "bahdanau")
+        looks = kind[0] in LOOKING
         assert both.lengths.tolist() == ([SOURCES[2], SOURCES[0]] if looks else [0, 0])
         step = decoder.step(both, torch.tensor([5, 6, 5, 6]))
         for place, (row, token) in enumerate([(2, 5), (2, 6), (0, 5), (0, 6)]):
@@ -144,12 +149,14 @@ class TestEveryDecoder:
         for leaf in leaves:
             leaf.requires_grad_()
         decoder.write(decoder.start(told), targets()).logits.square().sum().backward()
+        alike = decoder.config.look.choice != "soft"  # then scores are not learnt from the words
         for name, parameter in decoder.named_parameters():
-            assert parameter.grad is not None and torch.isfinite(parameter.grad).all(), name
+            if not (alike and name.startswith("look.score")):
+                assert parameter.grad is not None and torch.isfinite(parameter.grad).all(), name
         for carry in told.carries:
             assert all(part.grad.any() for part in carry)
         assert (told.summary.grad is not None) == (kind[0] == "cho")
-        assert (told.memory.values.grad is not None) == (kind[0] in ("luong", "bahdanau"))
+        assert (told.memory.values.grad is not None) == (kind[0] in LOOKING)
 
     def test_takes_no_rows(self, kind):
         decoder = made(kind)
@@ -255,6 +262,38 @@ def test_bahdanau_is_its_equations():
     moved = decoder.stack.layers(torch.cat([token, context])[None], state)[0][0]
     readout = torch.tanh(decoder.combine(torch.cat([moved, context, token])))
     torch.testing.assert_close(step.logits[0], decoder.output(readout))
+
+
+def test_xu_takes_in_as_much_as_its_gate_says():
+    """A closed gate makes the source unseen; an open one makes the decoder Bahdanau's."""
+    decoder = made(KINDS["xu"])
+    state, previous = decoder.start(source(decoder, [3])), torch.tensor([2])
+    logits = {}
+    for bias in (-1e4, 1e4):
+        torch.nn.init.constant_(decoder.gate.bias, bias)
+        logits[bias] = decoder.step(state, previous).logits
+    other = decoder.start(replace(source(decoder, [3]), memory=source(decoder, [5]).memory))
+    torch.nn.init.constant_(decoder.gate.bias, -1e4)
+    torch.testing.assert_close(decoder.step(other, previous).logits, logits[-1e4])
+    plain = made(KINDS["bahdanau"])
+    plain.load_state_dict({k: v for k, v in decoder.state_dict().items() if "gate" not in k})
+    torch.testing.assert_close(plain.step(state, previous).logits, logits[1e4])
+
+
+def test_hard_attention_sees_one_item_and_draws_it_by_the_weights_in_training():
+    decoder = made(KINDS["xu hard"])
+    state, previous = decoder.start(source(decoder)), targets()
+    told = decoder.write(state, previous)
+    assert set(told.weights.values.tolist()) == {0.0, 1.0}
+    decoder.train()
+    torch.manual_seed(3)
+    drawn = decoder.write(state, previous)
+    shares = set(drawn.weights.values.tolist()) - {0.0, 1.0}
+    assert len(shares) > 20, "in training the weights are those to draw by"
+    lengths = torch.tensor(SOURCES).repeat_interleave(torch.tensor(TARGETS))
+    assert (drawn.chosen[lengths > 0] < lengths[lengths > 0]).all()
+    torch.manual_seed(3)
+    assert torch.equal(decoder.write(state, previous).chosen, drawn.chosen)
 
 
 def test_sutskever_hears_of_the_source_once_and_cho_at_every_step():

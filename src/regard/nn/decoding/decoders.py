@@ -1,4 +1,4 @@
-"""Four decoders: two that are told of the source once, two that look at it at every step."""
+"""Five decoders: two that are told of the source once, three that look at it at every step."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ __all__ = [
     "DecoderName",
     "LuongDecoder",
     "SutskeverDecoder",
+    "XuDecoder",
 ]
 
-DecoderName = Literal["sutskever", "cho", "luong", "bahdanau"]
+DecoderName = Literal["sutskever", "cho", "luong", "bahdanau", "xu"]
 
 
 class SutskeverDecoder(RecurrentDecoder):
@@ -99,11 +100,11 @@ class LuongDecoder(RecurrentDecoder):
             given = given + self._extra(state.fed)
         carries = self.stack.step(given, state.carries)
         top = carries[-1][0]
-        contexts, weights = _look(self.look, top, state)
-        seen = self._combined(contexts, top)
+        found = _look(self.look, top, state)
+        seen = self._combined(found.values, top)
         fed = None if state.fed is None else seen
         state = replace(state, carries=carries, fed=fed, step=state.step + 1)
-        return state, Seen(seen, weights)
+        return state, replace(found, values=seen)
 
     def force(self, state: State, given: Ragged) -> Seen:
         """Run along whole rows first and look afterwards, where nothing is fed back."""
@@ -116,7 +117,10 @@ class LuongDecoder(RecurrentDecoder):
         found = self.look(queries, state.memory, steps)
         contexts = unpad(found.contexts, given).values
         weights = unpad(found.weights, given).values
-        return Seen(self._combined(contexts, states.values), weights)
+        chosen = None
+        if found.chosen is not None:
+            chosen = unpad(found.chosen[..., None], given).values[:, 0]
+        return Seen(self._combined(contexts, states.values), weights, chosen)
 
     def _combined(self, contexts: Tensor, states: Tensor) -> Tensor:
         """tanh(W [context; state])."""
@@ -139,14 +143,35 @@ class BahdanauDecoder(RecurrentDecoder):
 
     def advance(self, state: State, given: Tensor) -> tuple[State, Seen]:
         """Look, then move the state by the token and what was found."""
-        contexts, weights = _look(self.look, state.carries[-1][0], state)
+        before = state.carries[-1][0]
+        found = _look(self.look, before, state)
+        contexts = self.weigh(found.values, before)
         carries = self.stack.step(given + self._extra(contexts), state.carries)
         state = replace(state, carries=carries, step=state.step + 1)
-        return state, Seen(torch.cat([carries[-1][0], contexts], 1), weights)
+        return state, replace(found, values=torch.cat([carries[-1][0], contexts], 1))
+
+    def weigh(self, contexts: Tensor, before: Tensor) -> Tensor:
+        """Say how much of what was found a step takes in, by its state before; here all."""
+        return contexts
 
     def read_out(self, seen: Tensor, tokens: Tensor) -> Tensor:
         """tanh(W [state; context; token])."""
         return torch.tanh(self.combine(torch.cat([seen, tokens], 1)))
+
+
+class XuDecoder(BahdanauDecoder):
+    """Looks as Bahdanau's does, and takes in as much as its gate says, of Xu et al. (2015).
+
+    A word that the picture says nothing about, such as "of", can be written with the gate closed.
+    """
+
+    def __init__(self, config: DecoderConfig) -> None:
+        super().__init__(config)
+        self.gate = nn.Linear(config.hidden_size, 1)
+
+    def weigh(self, contexts: Tensor, before: Tensor) -> Tensor:
+        """sigmoid(w · state) times what was found."""
+        return torch.sigmoid(self.gate(before)) * contexts
 
 
 DECODERS: dict[DecoderName, Callable[[DecoderConfig], RecurrentDecoder]] = {
@@ -154,15 +179,17 @@ DECODERS: dict[DecoderName, Callable[[DecoderConfig], RecurrentDecoder]] = {
     "cho": ChoDecoder,
     "luong": LuongDecoder,
     "bahdanau": BahdanauDecoder,
+    "xu": XuDecoder,
 }
 """Every decoder by its name in the settings, made with its ``DecoderConfig``."""
 
 
-def _look(look: CrossAttention, queries: Tensor, state: State) -> tuple[Tensor, Tensor]:
+def _look(look: CrossAttention, queries: Tensor, state: State) -> Seen:
     """Ask with one query for each hypothesis; return contexts and weights, (rows, ...)."""
     assert state.memory is not None
     sources = len(state.memory)
     asked = queries.view(sources, queries.shape[0] // max(sources, 1), queries.shape[1])
     steps = torch.full((1,), state.step, device=queries.device)
     found = look(asked, state.memory, steps)
-    return found.contexts.flatten(0, 1), found.weights.flatten(0, 1)
+    chosen = None if found.chosen is None else found.chosen.flatten(0, 1)
+    return Seen(found.contexts.flatten(0, 1), found.weights.flatten(0, 1), chosen)

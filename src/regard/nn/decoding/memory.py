@@ -16,11 +16,23 @@ from ...ragged import Ragged
 from ..attention import SCORES
 from ..rows import pad
 
-__all__ = ["WINDOWS", "Attended", "CrossAttention", "LookConfig", "Memory", "weight_rows"]
+__all__ = [
+    "CHOICES",
+    "WINDOWS",
+    "Attended",
+    "ChoiceName",
+    "CrossAttention",
+    "LookConfig",
+    "Memory",
+    "weight_rows",
+]
 
 WindowName = Literal["global", "monotonic", "predictive"]
 WINDOWS: tuple[WindowName, ...] = ("global", "monotonic", "predictive")
 """Where a step may look: everywhere, around its own number, or around a place it predicts."""
+ChoiceName = Literal["soft", "hard", "mean"]
+CHOICES: tuple[ChoiceName, ...] = ("soft", "hard", "mean")
+"""What becomes of the scores: weights of all items, the choice of one item, or no difference."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +43,7 @@ class LookConfig:
     attention_size: int = 100  # of the score's hidden layer
     window: WindowName = "global"
     reach: int = 10  # how many items to either side a window holds
+    choice: ChoiceName = "soft"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,6 +86,7 @@ class Attended:
 
     contexts: Tensor  # (sources, questions, size)
     weights: Tensor  # (sources, questions, longest)
+    chosen: Tensor | None = None  # (sources, questions), the item that was drawn in training
 
 
 class CrossAttention(nn.Module):
@@ -81,6 +95,10 @@ class CrossAttention(nn.Module):
     ``monotonic`` is their local-m and ``predictive`` their local-p. There the weights of a
     window are multiplied by a bell around the predicted place, and no longer sum to one; here
     the bell is part of the score, so that they do.
+
+    With the choice "hard" each question sees one item, of Xu et al. (2015): in training it is drawn
+    by the weights, and afterwards it is the heaviest, which then has all the weight. With "mean"
+    every item weighs the same, whatever is asked.
     """
 
     def __init__(self, query_size: int, memory_size: int, config: LookConfig) -> None:
@@ -111,8 +129,23 @@ class CrossAttention(nn.Module):
             scores, hidden = scores - far, hidden | outside
         # Not minus infinity: the row of an empty source has nothing else, and must not be nothing.
         scores = scores.masked_fill(hidden, torch.finfo(scores.dtype).min)
+        if self.config.choice == "mean":
+            scores = torch.zeros_like(scores).masked_fill(hidden, torch.finfo(scores.dtype).min)
         weights = torch.softmax(scores, -1)
+        if self.config.choice == "hard" and weights.shape[-1]:
+            return self._chosen(weights, memory)
         return Attended(weights.to(memory.values.dtype) @ memory.values, weights)
+
+    def _chosen(self, weights: Tensor, memory: Memory) -> Attended:
+        """See one item for each question."""
+        if self.training:
+            drawn = torch.multinomial(weights.detach().float().flatten(0, 1), 1)
+            chosen = drawn.view(weights.shape[:-1])
+        else:
+            chosen = weights.argmax(-1)
+        single = torch.zeros_like(weights).scatter(-1, chosen[..., None], 1.0)
+        contexts = single.to(memory.values.dtype) @ memory.values
+        return Attended(contexts, weights if self.training else single, chosen)
 
     def _window(self, queries: Tensor, memory: Memory, steps: Tensor) -> tuple[Tensor, Tensor]:
         """How much being far off costs each place, and which places are not seen at all."""

@@ -97,6 +97,7 @@ class NextPiece:
     state: State
     logits: Tensor  # (rows, vocab)
     weights: Tensor | None  # (rows, longest), each row cut off by the length of its source
+    chosen: Tensor | None = None  # (rows,), the item that was seen where one alone is
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,6 +106,7 @@ class Written:
 
     logits: Tensor  # (items, vocab)
     weights: Ragged | None
+    chosen: Tensor | None = None  # (items,), the item of the source that each step saw
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,6 +115,7 @@ class Seen:
 
     values: Tensor  # (rows, size)
     weights: Tensor | None = None  # (rows, longest)
+    chosen: Tensor | None = None  # (rows,)
 
 
 class Steps(Protocol):
@@ -157,7 +160,8 @@ class RecurrentDecoder(nn.Module):
         """Read the token before, (rows,), and write the next."""
         tokens = self._embedded(previous)
         state, seen = self.advance(state, self._given(tokens))
-        return NextPiece(state, self.logits(self.read_out(seen.values, tokens)), seen.weights)
+        logits = self.logits(self.read_out(seen.values, tokens))
+        return NextPiece(state, logits, seen.weights, seen.chosen)
 
     def write(self, state: State, previous: Ragged, forcing: float = 1.0) -> Written:
         """Write rows whose tokens are known; ``previous`` has the token before each.
@@ -170,7 +174,7 @@ class RecurrentDecoder(nn.Module):
         tokens = previous.with_values(self._embedded(previous.values))
         seen = self.force(state, tokens.with_values(self._given(tokens.values)))
         logits = self.logits(self.read_out(seen.values, tokens.values))
-        return Written(logits, _by_step(seen.weights, state, previous))
+        return Written(logits, _by_step(seen.weights, state, previous), seen.chosen)
 
     def advance(self, state: State, given: Tensor) -> tuple[State, Seen]:
         """Make a step with what the token gives the first layer's gates."""
@@ -226,21 +230,24 @@ def write_freely(decoder: Steps, state: State, previous: Ragged, forcing: float)
             read = torch.where(told, true, guessed[: true.shape[0]])
         step = decoder.step(state.first(true.shape[0]), read)
         state, guessed = step.state, step.logits.detach().argmax(1)
-        made.append(Seen(step.logits, step.weights))
+        made.append(Seen(step.logits, step.weights, step.chosen))
     if not made:
         step = decoder.step(state.first(0), previous.values)
         made.append(Seen(step.logits, step.weights))
     seen = _joined(made, packing)
-    return Written(seen.values, _by_step(seen.weights, begun, previous))
+    return Written(seen.values, _by_step(seen.weights, begun, previous), seen.chosen)
 
 
 def _joined(made: list[Seen], packing: Packing) -> Seen:
     """Put the steps of all rows together again, row by row."""
     values = torch.cat([seen.values for seen in made]).index_select(0, packing.place)
     weights = [seen.weights for seen in made if seen.weights is not None]
-    if not weights:
-        return Seen(values)
-    return Seen(values, torch.cat(weights).index_select(0, packing.place))
+    chosen = [seen.chosen for seen in made if seen.chosen is not None]
+    return Seen(
+        values,
+        torch.cat(weights).index_select(0, packing.place) if weights else None,
+        torch.cat(chosen).index_select(0, packing.place) if chosen else None,
+    )
 
 
 def _by_step(weights: Tensor | None, state: State, rows: Ragged) -> Ragged | None:

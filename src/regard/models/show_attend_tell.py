@@ -1,0 +1,210 @@
+"""Show, attend and tell: a network looks at a picture, a decoder writes about it, cell by cell.
+
+Xu et al., "Show, attend and tell: neural image caption generation with visual attention" (2015).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import torch
+from torch import Tensor, nn
+
+from ..config import checked_settings, require, require_one_of
+from ..data.pictures import PictureBatch
+from ..data.targets import TargetBatch
+from ..nn.decoding.decoders import DECODERS
+from ..nn.decoding.memory import CHOICES, ChoiceName, LookConfig
+from ..nn.decoding.stacks import BridgeConfig, LinearBridge
+from ..nn.decoding.writing import DecoderConfig, EncodedSource, NextPiece, State, Written
+from ..nn.dropout import drop
+from ..nn.pictures import EfficientNetLite0, SmallCNN
+from ..nn.rows import row_sum
+from ..ragged import Ragged
+from .base import Attention, Output, WritingModel
+
+__all__ = [
+    "BACKBONES",
+    "PICTURE_PRESETS",
+    "CaptionBatch",
+    "ShowAttendTell",
+    "ShowAttendTellConfig",
+]
+
+CaptionBatch = TargetBatch[PictureBatch]
+"""Pictures, and for each the ids to be written about it, the end counted."""
+
+BACKBONES: dict[str, type[EfficientNetLite0]] = {"efficientnet-lite0": EfficientNetLite0}
+"""Every network whose weights come from a file and are used as they are, by its name."""
+
+_MOST_CELLS = 4096
+
+
+@dataclass(frozen=True)
+@checked_settings
+class ShowAttendTellConfig:
+    """How a network looks at pictures and writes about them."""
+
+    name: ClassVar[str] = "show-attend-tell"
+
+    encoder: Literal["cnn", "efficientnet-lite0"] = "cnn"  # the second needs a file of weights
+    side: int = 64  # pixels of the square that each picture is scaled to
+    channels: int = 64  # cnn: features of a cell
+    halvings: int = 3  # cnn: how often a side is halved; it has side / 2 ** halvings cells then
+
+    embedding_size: int = 128
+    memory_size: int = 256  # of what is known about a cell
+    hidden_size: int = 256
+    attention_size: int = 128
+    decoder: Literal["xu", "bahdanau", "luong"] = "xu"  # bahdanau: without a gate
+    attention: ChoiceName = "soft"  # hard: one cell a word; mean: all cells alike, to compare with
+    evenness: float = 0.0  # the price of looking at some cells more than at others, word by word
+    reward: float = 1.0  # hard: how much the choice of cells is moved by what it brought
+    curiosity: float = 0.01  # hard: how much it is worth not to choose the same cell always
+    dropout: float = 0.1
+
+    def __post_init__(self) -> None:
+        sizes = ("side", "channels", "halvings", "embedding_size", "memory_size", "hidden_size")
+        for name in (*sizes, "attention_size"):
+            value = getattr(self, name)
+            require(value >= 1, f"{name} must be at least 1, got {value}")
+        require(0 <= self.dropout < 1, f"dropout must be from 0 to below 1, got {self.dropout}")
+        for name in ("evenness", "reward", "curiosity"):
+            value = getattr(self, name)
+            require(value >= 0, f"{name} must be at least 0, got {value}")
+        require_one_of("attention", self.attention, CHOICES)
+        step = self.cell
+        require(
+            self.side % step == 0 and 1 <= self.grid**2 <= _MOST_CELLS,
+            f"side must be a multiple of {step}, with {_MOST_CELLS:,} cells at most, "
+            f"got {self.side}",
+        )
+
+    @property
+    def cell(self) -> int:
+        """How many pixels wide and high a cell is."""
+        if self.encoder in BACKBONES:
+            return BACKBONES[self.encoder].cell
+        return int(2 ** min(self.halvings, 16))
+
+    @property
+    def grid(self) -> int:
+        """How many cells a picture has on each side."""
+        return self.side // self.cell
+
+    @property
+    def attends(self) -> bool:
+        """Whether the network chooses where it looks."""
+        return self.attention != "mean"
+
+    def build(self, *, target_size: int) -> ShowAttendTell:
+        """Make the network for a vocabulary, with fresh weights drawn from torch's seed."""
+        return ShowAttendTell(self, target_size=target_size)
+
+
+PICTURE_PRESETS: dict[str, ShowAttendTellConfig] = {
+    "show-attend-tell": ShowAttendTellConfig(),
+    "pretrained": ShowAttendTellConfig(
+        encoder="efficientnet-lite0",
+        side=224,
+        embedding_size=256,
+        memory_size=512,
+        hidden_size=512,
+        attention_size=256,
+        dropout=0.5,
+    ),
+}
+"""Settings to start from: a network from scratch, and one that starts from known features."""
+
+
+class ShowAttendTell(WritingModel[PictureBatch]):
+    """Write about pictures, a token at a time, and look at their cells."""
+
+    def __init__(self, config: ShowAttendTellConfig, *, target_size: int) -> None:
+        super().__init__()
+        self.config = config
+        if config.encoder == "cnn":
+            self.encoder = SmallCNN(config.channels, config.halvings)
+            channels = config.channels
+        else:
+            channels = BACKBONES[config.encoder].channels  # what comes in are its features
+        self.project = nn.Linear(channels, config.memory_size)
+        # A feature says what is there; where it is, nothing but this would say.
+        self.places = nn.Parameter(torch.empty(config.grid**2, config.memory_size))
+        nn.init.normal_(self.places, std=0.1)
+        self.bridge = LinearBridge(
+            BridgeConfig(config.memory_size, config.hidden_size, layers=1, cell="lstm")
+        )
+        self.decoder = DECODERS[config.decoder](
+            DecoderConfig(
+                vocab_size=target_size,
+                embedding_size=config.embedding_size,
+                hidden_size=config.hidden_size,
+                memory_size=config.memory_size,
+                cell="lstm",
+                dropout=config.dropout,
+                look=LookConfig("additive", config.attention_size, choice=config.attention),
+            )
+        )
+
+    def forward(self, batch: CaptionBatch, forcing: float = 1.0) -> Output:
+        """Score every token of the targets, (target ids, words)."""
+        written = self.decoder.write(self.start(batch.source), batch.previous, forcing)
+        assert written.weights is not None  # every decoder here looks
+        cross = Attention("cross", by="step", over="region", weights=written.weights)
+        return Output(written.logits, (cross,), self._penalty(written, batch.target))
+
+    def start(self, source: PictureBatch) -> State:
+        """Look at the pictures; return where the decoder starts to write about them."""
+        return self.decoder.start(self.encode(source))
+
+    def step(self, state: State, previous: Tensor) -> NextPiece:
+        """Read the token before, (rows,), and write the next."""
+        return self.decoder.step(state, previous)
+
+    def encode(self, source: PictureBatch) -> EncodedSource:
+        """Make a vector of every cell, row by row from the top left, and a mean of all."""
+        values = source.values
+        maps = self.encoder(values) if self.config.encoder == "cnn" else values
+        cells = maps.to(self.project.weight.dtype).flatten(2).transpose(1, 2)
+        cells = drop(cells.contiguous(), self.config.dropout, self.training)
+        memory = torch.relu(self.project(cells)) + self.places
+        summary = memory.mean(1)
+        return EncodedSource(
+            memory=Ragged(memory.flatten(0, 1), source.item_counts),
+            summary=summary,
+            carries=self.bridge(((summary, summary),)),
+        )
+
+    def _penalty(self, written: Written, target: Ragged) -> Tensor | None:
+        """What the settings charge for where the network looked, a picture in the mean."""
+        config, parts = self.config, []
+        assert written.weights is not None
+        weights = written.weights.values.view(-1, config.grid**2)  # (steps, cells)
+        if config.evenness:
+            looked = row_sum(target.with_values(weights))  # (pictures, cells)
+            share = target.lengths[:, None] / weights.shape[1]
+            parts.append(config.evenness * (share - looked).square().sum(1).mean())
+        if config.attention == "hard" and self.training:
+            parts.append(self._exploration(weights, written, target))
+        return sum(parts[1:], parts[0]) if parts else None
+
+    def _exploration(self, weights: Tensor, written: Written, target: Ragged) -> Tensor:
+        """REINFORCE: cells that were drawn become likelier as far as they made the words likely.
+
+        What a picture's words are likelier by than those of the others in its batch is the reward,
+        a token in the mean; so nothing needs to be remembered from batch to batch.
+        """
+        assert written.chosen is not None
+        counts = target.lengths.to(weights.dtype)
+        with torch.no_grad():
+            likely = torch.log_softmax(written.logits.float(), 1)
+            told = likely.gather(1, target.values[:, None])[:, 0]
+            rewards = row_sum(target.with_values(told)) / counts
+            others = (rewards.sum() - rewards) / max(1, len(rewards) - 1)
+        logs = torch.log(weights.clamp(min=1e-9))
+        drawn = logs.gather(1, written.chosen[:, None])[:, 0]
+        moved = row_sum(target.with_values(drawn)) * (rewards - others)
+        entropy = row_sum(target.with_values(-(weights * logs).sum(1)))
+        return -(self.config.reward * moved + self.config.curiosity * entropy).mean()

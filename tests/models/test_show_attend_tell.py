@@ -1,0 +1,158 @@
+"""Show, attend and tell: weights over cells, the choices of attention, and what they cost."""
+
+import numpy as np
+import pytest
+import torch
+
+from regard.data.captions import EncodedCaptions
+from regard.errors import ConfigError
+from regard.models.show_attend_tell import ShowAttendTellConfig
+from regard.nn.rows import row_sum
+from regard.tasks.generate import GenerationConfig, TokenLoss, generate
+
+SMALL = {
+    "side": 16,
+    "channels": 8,
+    "halvings": 2,
+    "embedding_size": 8,
+    "memory_size": 12,
+    "hidden_size": 12,
+    "attention_size": 8,
+    "dropout": 0.0,
+}
+CAPTIONS = [[4, 5, 6], [7], [4, 8, 9, 5, 6], []]
+
+
+def captions(seed=0):
+    draw = np.random.default_rng(seed)
+    pictures = draw.integers(0, 256, (3, 3, 16, 16), dtype=np.uint8)
+    return EncodedCaptions(pictures, [0, 1, 2, 0], CAPTIONS, cells=16)
+
+
+def build(**settings):
+    torch.manual_seed(0)
+    return ShowAttendTellConfig(**{**SMALL, **settings}).build(target_size=10)
+
+
+@pytest.mark.parametrize("attention", ["soft", "hard", "mean"])
+@pytest.mark.parametrize("decoder", ["xu", "bahdanau", "luong"])
+class TestEveryWay:
+    def test_weights_over_cells_sum_to_one(self, attention, decoder):
+        """004-07: for every word a row over all cells of its picture."""
+        batch = captions().batch(range(4))
+        model = build(attention=attention, decoder=decoder).eval()
+        (looked,) = model(batch).attention
+        assert (looked.by, looked.over) == ("step", "region")
+        assert looked.weights.lengths.tolist() == [16] * sum(len(one) + 1 for one in CAPTIONS)
+        torch.testing.assert_close(row_sum(looked.weights), torch.ones(len(looked.weights)))
+
+    def test_writes_on_its_own_as_it_is_told(self, attention, decoder):
+        data = captions()
+        model = build(attention=attention, decoder=decoder).eval()
+        pictures = data.look_at([1])
+        ((found,),) = generate(model, pictures, GenerationConfig(method="greedy", longest=5))
+        assert found.weights.shape == (len(found.ids), 16)
+        ids = [one for one in found.ids.tolist() if one != 3]
+        told = EncodedCaptions(data.pictures, [1], [ids], cells=16).batch([0])
+        (looked,) = model(told).attention
+        weights = looked.weights.values.view(-1, 16)[: len(found.ids)]
+        torch.testing.assert_close(weights, found.weights)
+
+    def test_company_changes_nothing(self, attention, decoder):
+        data, model = captions(), build(attention=attention, decoder=decoder).eval()
+        together = model(data.batch(range(4))).logits
+        alone = torch.cat([model(data.batch([place])).logits for place in range(4)])
+        torch.testing.assert_close(together, alone)
+
+
+def test_the_mean_looks_everywhere_alike():
+    model = build(attention="mean").eval()
+    assert not model.config.attends
+    (looked,) = model(captions().batch(range(4))).attention
+    torch.testing.assert_close(
+        looked.weights.values, torch.full_like(looked.weights.values, 1 / 16)
+    )
+
+
+def test_evenness_charges_for_cells_that_are_looked_at_more_than_others():
+    """The doubly stochastic penalty of Xu et al.: nothing where all cells share the words."""
+    batch = captions().batch(range(4))
+    even = build(attention="mean", evenness=2.0)(batch).penalty
+    assert even.item() == pytest.approx(0, abs=1e-9)
+    with torch.no_grad():
+        found = build(attention="soft", evenness=2.0)(batch)
+    weights = found.attention[0].weights.values.view(-1, 16)
+    price, start = 0.0, 0
+    for caption in CAPTIONS:
+        rows = weights[start : start + len(caption) + 1]
+        price += 2.0 * float((len(rows) / 16 - rows.sum(0)).square().sum())
+        start += len(rows)
+    assert float(found.penalty) == pytest.approx(price / len(CAPTIONS), rel=1e-5)
+
+
+def test_hard_attention_is_moved_by_what_the_drawn_cells_brought():
+    """REINFORCE: log-probabilities of drawn cells, times how much better their words went.
+
+    Beside it the entropy is worth something, so that it does not choose the same cell always.
+    """
+    batch = captions().batch(range(4))
+    model = build(attention="hard", reward=0.7, curiosity=0.3).train()
+    torch.manual_seed(5)
+    found = model(batch)
+    torch.manual_seed(5)
+    written = model.decoder.write(model.start(batch.source), batch.previous)
+    logs = torch.log_softmax(found.logits, 1)
+    rewards, drawn, entropies, start = [], [], [], 0
+    for caption in CAPTIONS:
+        steps = range(start, start + len(caption) + 1)
+        told = batch.target.values[start : steps.stop]
+        rewards.append(
+            sum(logs[step, id] for step, id in zip(steps, told, strict=True)) / len(told)
+        )
+        rows = [found.attention[0].weights.values.view(-1, 16)[step] for step in steps]
+        drawn.append(sum(row[written.chosen[s]].log() for row, s in zip(rows, steps, strict=True)))
+        entropies.append(sum(-(row * row.log()).sum() for row in rows))
+        start = steps.stop
+    expected = 0.0
+    for place, (one, looks, entropy) in enumerate(zip(rewards, drawn, entropies, strict=True)):
+        others = sum(rewards[:place] + rewards[place + 1 :]) / 3
+        expected -= 0.7 * (one - others) * looks + 0.3 * entropy
+    assert found.penalty.item() == pytest.approx(expected.item() / 4, rel=1e-4)
+    found.penalty.backward()
+    scores = [part for name, part in model.named_parameters() if "look.score" in name]
+    assert all(part.grad is not None and part.grad.any() for part in scores)
+    assert model.decoder.output.weight.grad is None, "rewards move nothing but where it looks"
+
+
+def test_learns_twenty_pictures_by_heart():
+    """004-07: a network from scratch writes each of twenty captions exactly."""
+    draw = np.random.default_rng(0)
+    pictures = draw.integers(0, 256, (20, 3, 4, 4), dtype=np.uint8).repeat(4, 2).repeat(4, 3)
+    told = [draw.integers(4, 10, draw.integers(2, 6)).tolist() for _ in range(20)]
+    data = EncodedCaptions(pictures, range(20), told, cells=16)
+    model = build(channels=16, hidden_size=32, memory_size=32, embedding_size=16)
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+    for _ in range(80):
+        optimizer.zero_grad()
+        TokenLoss()(model, data.batch(range(20))).mean.backward()
+        optimizer.step()
+    for method in ("greedy", "beam"):
+        config = GenerationConfig(method=method, longest=12)
+        found = generate(model, data.look_at(range(20)), config)
+        assert [best.ids.tolist()[:-1] for best, *_ in found] == told
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"side": 30}, "multiple of 4"),
+        ({"encoder": "efficientnet-lite0", "side": 100}, "multiple of 32"),
+        ({"attention": "none"}, "soft"),
+        ({"dropout": 1.0}, "dropout must be"),
+        ({"evenness": -1.0}, "evenness must be at least 0"),
+        ({"side": 1024, "halvings": 1}, "cells at most"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(settings, said):
+    with pytest.raises(ConfigError, match=said):
+        ShowAttendTellConfig(**{**SMALL, **settings})
