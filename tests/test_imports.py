@@ -11,6 +11,7 @@ import pytest
 import regard
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(regard.__file__).parents[1])}
+ENVIRONMENT.pop("GOMP_SPINCOUNT", None)  # what ``import regard`` has set here
 
 
 def run(*arguments):
@@ -61,3 +62,40 @@ def test_importing_does_nothing_else():
         "print(before == (dict(os.environ), list(warnings.filters), sys.stdout))"
     )
     assert run("-W", "error", "-c", code) == "True\n"
+
+
+def test_threads_do_not_wait_awake_for_long_unless_somebody_says_so():
+    told = "import regard, os; print(os.environ.get('GOMP_SPINCOUNT'))"
+    assert run("-c", told).strip() == "2000"
+    assert run("-c", f"import torch; {told}").strip() == "None"
+    wants = f"import os; os.environ['OMP_WAIT_POLICY'] = 'active'; {told}"
+    assert run("-c", wants).strip() == "None"
+
+
+SMALL_FIT = """
+import sys, time
+from regard import DocumentClassifier, TrainingConfig
+import torch
+torch.set_num_threads(int(sys.argv[1]))
+texts = ["The food was good. " * 8, "The food was bad. " * 8] * 64
+model = DocumentClassifier(training=TrainingConfig(epochs=2, batch_size=8), wide=None)
+began = time.process_time()
+model.set_params(progress=False).fit(texts, ["good", "bad"] * 64)
+print(time.process_time() - began)
+"""
+
+
+@pytest.mark.slow
+def test_a_small_fit_on_two_threads_wastes_no_time_where_others_compute():
+    """Processor time, since waiting awake is what made it several times slower."""
+    burners = [
+        subprocess.Popen([sys.executable, "-c", "while True: pass"])
+        for _ in range(os.cpu_count() or 1)
+    ]
+    try:
+        one, two = (float(run("-c", SMALL_FIT, threads)) for threads in ("1", "2"))
+    finally:
+        for burner in burners:
+            burner.kill()
+            burner.wait()
+    assert two < 2 * one + 0.5

@@ -25,6 +25,7 @@ ORDER = [
     "views",
     "estimators",
     "scale",
+    "arena",
     "experiments",
     "serve",
     "cli",

@@ -10,9 +10,17 @@ Names are loaded when they are first used, so that ``import regard`` takes no ti
 from __future__ import annotations
 
 import importlib
+import os
+import sys
 from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
+
+if "torch" not in sys.modules and "OMP_WAIT_POLICY" not in os.environ:
+    # How long a thread of torch waits awake for the others, about as long as waking it takes. By
+    # default that is some milliseconds, in which it keeps a core from whoever needs it: on a busy
+    # machine two threads were several times slower than one.
+    os.environ.setdefault("GOMP_SPINCOUNT", "2000")
 
 _HOMES = {
     "CAHANConfig": "models",

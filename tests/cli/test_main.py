@@ -23,6 +23,7 @@ COMMANDS = [
     "audit",
     "look",
     "diff",
+    "compare",
     "info",
     "experiment",
 ]

@@ -456,3 +456,14 @@ def test_ngrams_have_settings(shell, project, tmp_path):
     assert json.loads((tmp_path / "m" / "config.json").read_text())["wide"]["longest"] == 2
     both = shell(*given, "--out", tmp_path / "n", "--wide", "off")
     assert both.code and "give one of them" in both.err
+
+
+def test_tfidf_is_scored_beside_the_model_with_advice_where_it_wins(shell, project, tmp_path):
+    learnt = DocumentClassifier.load(project.model).facts_["baseline_accuracy"]
+    line = f"TF-IDF + logistic regression, to compare: accuracy {learnt:.4f} on the same documents"
+    assert learnt > 0.9 and line in project.printed.err.splitlines()
+    assert "the plain method is better here" not in project.printed.err
+    few = ["--wide", "off", "--epochs", "1", "--set", "training.learning_rate=1e-9"]
+    given = ["train", project.training, *COLUMNS, *FLAGS, *few, "--validation", project.test]
+    worse = shell(*given, "--out", tmp_path / "model").err
+    assert "to compare: accuracy" in worse and "! the plain method is better here" in worse

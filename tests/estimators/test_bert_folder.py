@@ -161,5 +161,5 @@ def test_another_folder_is_not_replaced(tmp_path):
     """Only a BERT makes way for a BERT."""
     (tmp_path / "notes.txt").write_text("mine")
     pieces = WordPieces(learnt().pieces)
-    with pytest.raises(ModelError, match="is not a BERT"):
+    with pytest.raises(ModelError, match="is not a saved model"):
         save_bert(tmp_path, BertConfig(8, 1, 1, 8, longest=8).build(vocab_size=9), pieces)

@@ -159,3 +159,25 @@ def test_letters_tell_words_that_are_spelt_alike():
     assert 7 not in words.table.keys
     said = letters.weights[letters.table.keys.tolist().index(7)]
     assert said[0] > said[1], "boredom is like boring and bored"
+
+
+def korean(count):
+    """Reviews whose verbs stem from one of two words, each with an ending of its own."""
+    draw = np.random.default_rng(0)
+    endings = ["".join(map(chr, draw.integers(0xAC00, 0xB000, 2))) for _ in range(count)]
+    return [f"영화 {('재밌', '지루')[n % 2]}{end}" for n, end in enumerate(endings)]
+
+
+def test_korean_is_read_by_syllables(tmp_path):
+    """Words that were never met are known by what is inside them, and shown so."""
+    texts, labels = korean(80), ["good", "bad"] * 40
+    classifier = tiny(training__epochs=2).fit(texts[:60], labels[:60])
+    assert classifier.settings_.text.hangul == "syllables" and classifier.text.hangul == "auto"
+    assert classifier.score(texts[60:], labels[60:]) == 1
+    classifier.save(tmp_path / "model")
+    loaded = DocumentClassifier.load(tmp_path / "model", device="cpu")
+    assert np.array_equal(loaded.predict_proba(texts), classifier.predict_proba(texts))
+    explanation = loaded.explain(texts[61])
+    assert {word.text for word in explanation.words(2)} == {"지", "루"}
+    in_words = tiny(training__epochs=2, text__hangul="words").fit(texts[:60], labels[:60])
+    assert in_words.score(texts[60:], labels[60:]) < 0.8

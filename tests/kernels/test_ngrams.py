@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from regard.kernels.ngrams import KeptTable, available
-from regard.models.ngrams import NGramTable, Rows, count_ngrams
+from regard.models.ngrams import NGramTable, Picks, Rows, count_ngrams
 
 pytestmark = pytest.mark.skipif(not available(), reason="there are no compiled kernels")
 
@@ -82,3 +82,43 @@ def test_no_documents_and_no_words_add_up_to_nothing():
     weights = np.ones((len(table), 2), np.float32)
     assert table.weigh(Rows(none, none, none), weights).shape == (0, 2)
     assert table.weigh(Rows(none, none, np.zeros(2, np.int64)), weights).tolist() == [[0, 0]] * 2
+
+
+def picked(seed, *, documents=300, sentences=40, words=12):
+    """Documents of any sentences, in any order; many differ from the one before by one of them."""
+    draw = np.random.default_rng(seed)
+    lengths = draw.integers(0, 30, sentences)
+    rows, row = [], list(range(10))
+    for _ in range(documents):
+        if draw.random() < 0.1:
+            row = draw.integers(0, sentences, draw.integers(0, 12)).tolist()
+        elif row:
+            row = row.copy()
+            row[draw.integers(len(row))] = int(draw.integers(sentences))
+        rows.append(row)
+    numbers = np.array([number for row in rows for number in row], np.int64)
+    ids = draw.integers(0, words, lengths.sum())
+    return Picks(ids, lengths, numbers, np.array([*map(len, rows)], np.int64))
+
+
+@pytest.mark.parametrize("longest", [1, 2, 3])
+@pytest.mark.parametrize("seed", range(4))
+def test_documents_put_together_are_weighed_as_in_full(seed, longest):
+    picks = picked(seed)
+    counted = count_ngrams(drawn(seed), longest=longest)
+    table = NGramTable(counted.keys, counted.rarity, longest)
+    weights = np.random.default_rng(1).normal(size=(len(table), 3)).astype(np.float32)
+    found = table.weigh_picks(picks, weights)
+    np.testing.assert_allclose(found, table.weigh(picks.rows, weights), rtol=1e-9, atol=1e-9)
+    plain = table.values(picks.rows).weighed_by(weights)
+    np.testing.assert_allclose(found, plain, rtol=1e-5, atol=1e-6)
+    assert table.weigh_picks(picks, weights, threads=3).tobytes() == found.tobytes()
+
+
+def test_a_document_without_ngrams_adds_up_to_nothing_after_any_other():
+    picks = Picks(
+        *(np.array(some, np.int64) for some in ([2, 3, 2, 1], [3, 1], [0, 1, 0], [1] * 3))
+    )
+    table = NGramTable(np.array([2, 3]), np.array([1.3, 2.7], np.float32))
+    found = table.weigh_picks(picks, np.array([[0.1], [0.7]], np.float32))
+    assert found[1].tolist() == [0.0] and found[0] == found[2] != 0

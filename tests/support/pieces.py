@@ -1,6 +1,6 @@
 """Word pieces of a few texts, for tests of what reads them."""
 
-from regard.text.pieces import WordPieces
+from regard.text.pieces import PiecesConfig, WordPieces
 
 __all__ = ["TEXTS", "learnt"]
 
@@ -13,4 +13,4 @@ TEXTS = [
 
 def learnt(size: int = 120) -> WordPieces:
     """Pieces of a few texts."""
-    return WordPieces.from_texts(lambda: TEXTS, size=size)
+    return WordPieces.from_texts(lambda: TEXTS, PiecesConfig(size=size))

@@ -12,7 +12,7 @@ import pytest
 
 from regard.errors import ConfigError
 from regard.text.encode import encode
-from regard.text.tokenize import TextConfig, tokenize, tokenize_many
+from regard.text.tokenize import TextConfig, settle_hangul, tokenize, tokenize_many
 from regard.text.vocab import Numbering
 from support.native_cases import needs_native
 from support.odd_texts import random_text
@@ -152,12 +152,36 @@ def test_nothing_is_cut_whatever_the_settings_say():
         ({"max_size": -1}, "max_size must be at least 1, got -1"),
         ({"max_sentences": 0}, "max_sentences"),
         ({"max_words": 0}, "max_words"),
+        ({"hangul": "jamo"}, "hangul cannot be 'jamo'; there are auto, syllables, words"),
         ({"cjk": "jieba"}, "cjk cannot be 'jieba'; there are characters, icu"),
     ],
 )
 def test_a_setting_out_of_range_is_named(settings, message):
     with pytest.raises(ConfigError, match=message):
         TextConfig(**settings)
+
+
+ENDINGS = ("다", "는데", "지만", "네요", "어서", "고", "니까", "거든요")
+KOREAN = [f"{chr(0xAC00 + 28 * stem)}화{ending} 봤" for stem in range(99) for ending in ENDINGS]
+
+
+def test_korean_whose_words_are_mostly_new_is_read_by_syllables():
+    assert settle_hangul(KOREAN, TextConfig()).hangul == "syllables"
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [[], [""], ["plain English words"] * 9, ["좋은 영화"] * 50, [*KOREAN, "many words " * 999]],
+)
+def test_other_texts_stay_in_words(texts):
+    """Where there is no Korean, where its words are all known, and where it is quoted."""
+    assert settle_hangul(texts, TextConfig()) == TextConfig()
+
+
+@pytest.mark.parametrize("asked", ["words", "syllables"])
+def test_what_is_asked_for_is_not_chosen(asked):
+    config = TextConfig(hangul=asked)
+    assert settle_hangul(KOREAN, config) == settle_hangul([], config) == config
 
 
 def test_text_works_without_torch():

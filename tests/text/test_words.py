@@ -128,6 +128,18 @@ def test_places_given_as_joined_go_on_with_the_token_before():
     assert spans.tolist() == [[0, 2], [2, 3], [4, 5]]
 
 
+def test_syllables_are_tokens_where_hangul_is_parted():
+    text = "영화가 don't 3D로 재밌었다 ㅋㅋ! 또 봄."
+    parted = tokenize(text, TextConfig(hangul="syllables"))
+    assert parted.words() == [*"영화가", "don't", "3D", *"로재밌었다ㅋㅋ!또봄."]
+    whole = tokenize(text)
+    assert whole.words() == ["영화가", "don't", "3D로", "재밌었다", "ㅋㅋ", "!", "또", "봄", "."]
+    ends = [
+        tokens.spans[np.cumsum(tokens.per_sentence) - 1, 1].tolist() for tokens in (parted, whole)
+    ]
+    assert ends[0] == ends[1], "sentences end where they did"
+
+
 ICU = TextConfig(cjk="icu")
 
 

@@ -44,11 +44,18 @@ def _experiments() -> Iterable[str]:
     return EXPERIMENTS
 
 
+def _contenders() -> Iterable[str]:
+    from ..arena.contenders import CONTENDERS
+
+    return CONTENDERS
+
+
 NAMES: dict[str, Callable[[], Iterable[str]]] = {
     "tasks": _tasks,
     "methods": _methods,
     "written": _written,
     "experiments": _experiments,
+    "contenders": _contenders,
     "reports": lambda: REPORTS,
     "drawings": lambda: DRAWINGS,
 }

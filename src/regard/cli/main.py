@@ -16,6 +16,7 @@ from ..errors import RegardError
 from ..files import standard_output
 from ..views.drawing.terminal import printable
 from .audit import audit
+from .compare import compare
 from .demo import demo
 from .diff import diff
 from .evaluate import evaluate
@@ -56,6 +57,7 @@ for command in (
     audit,
     look,
     diff,
+    compare,
     info,
     experiment,
 ):

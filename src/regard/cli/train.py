@@ -62,6 +62,9 @@ Unlabelled = Annotated[
     str | None,
     typer.Option(metavar="FILE", help="More texts without labels, to learn word vectors from."),
 ]
+BertFolder = Annotated[
+    Path | None, typer.Option(metavar="FOLDER", help="The BERT to begin with; never downloaded.")
+]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with a run that was ended.")]
 Overwrite = Annotated[
     bool,
@@ -97,6 +100,7 @@ def train(
     changes: Changes = None,
     vectors: Vectors = None,
     unlabelled: Unlabelled = None,
+    bert: BertFolder = None,
     resume: Resume = False,
     overwrite: Overwrite = False,
     wide: Wide = "on",
@@ -107,7 +111,7 @@ def train(
     device: Device = "auto",
     quiet: Quiet = False,
 ) -> None:
-    """Train a classifier on labelled documents, or a translator on pairs of texts.
+    """Train a classifier on labelled documents, a translator on pairs, or a BERT.
 
     Documents may be of any length and number; the model is saved as a folder.
     """
@@ -138,6 +142,7 @@ def train(
             changes=[*(changes or ()), *_named(epochs=epochs, seed=seed)],
             vectors=vectors,
             unlabelled=unlabelled,
+            bert=bert,
             resume=resume,
             overwrite=overwrite,
             wide=wide,

@@ -22,13 +22,14 @@ if TYPE_CHECKING:
     from ..data.readers import Reader
     from ..estimators.fitting import FitOptions
     from ..estimators.trainer import Run
-    from ..records.data import DataCheck, PairCheck
+    from ..records.data import Check
     from ..records.history import History
     from ..training.observers import Observer
     from ..training.teams import Team
     from .tasks.task import TrainingToDo
 if TYPE_CHECKING:
     from ..estimators.classifier import DocumentClassifier
+    from ..estimators.pretraining import Pretrainer
     from ..estimators.translator import Translator
     from ..models.base import PairConfig
 
@@ -240,7 +241,7 @@ class TrainingJob:
     A task says how its estimator is fitted, what is done before it is saved, and how it went.
     """
 
-    estimator: DocumentClassifier | Translator
+    estimator: DocumentClassifier | Translator | Pretrainer
     reader: Reader
     held_out: Reader | None
     asked: TrainingToDo
@@ -259,7 +260,7 @@ class TrainingJob:
         """Say how it went, and what can be done next."""
         raise NotImplementedError
 
-    def describe_check(self, check: DataCheck | PairCheck) -> Sequence[str]:
+    def describe_check(self, check: Check) -> Sequence[str]:
         """Say what was found in the data, before the training starts."""
         return check.describe()
 

@@ -9,10 +9,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Self
 
 import numpy as np
-import torch
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import DataError
@@ -23,11 +21,10 @@ from ..text.encode import Encoded
 from ..text.units import END
 from ..text.vocab import CutText, Vocabulary
 from .batch import Batch
-from .batches import places_of_rows
 from .columns import shown_value
-from .corpus.store import ArrayFiles, map_array
 from .formats.lines import Lines
 from .readers import Reader, one_column
+from .rows import RowFiles, Rows
 from .targets import TargetBatch
 
 __all__ = [
@@ -45,7 +42,6 @@ __all__ = [
 ]
 
 _SIDES = ("source", "target")
-_STARTS = tuple(f"{side}_starts" for side in _SIDES)
 _LINK = re.compile(r"(\d+)([-?])(\d+)", re.ASCII)
 
 
@@ -67,14 +63,14 @@ class EncodedPairs:
     def __init__(self, sources: Sequence[ArrayLike], targets: Sequence[ArrayLike]) -> None:
         if len(sources) != len(targets):
             raise DataError(f"{len(sources)} sources cannot be paired with {len(targets)} targets")
-        self._sources = _Rows.of(sources)
-        self._targets = _Rows.of([np.append(target, END) for target in targets])
+        self._sources = Rows.of(sources)
+        self._targets = Rows.of([np.append(target, END) for target in targets])
 
     @classmethod
     def open(cls, folder: Path) -> EncodedPairs:
         """Map what ``encode_pairs`` wrote."""
         pairs = cls((), ())
-        pairs._sources, pairs._targets = (_Rows.map(folder, side, "int32") for side in _SIDES)
+        pairs._sources, pairs._targets = (Rows.map(folder, side, "int32") for side in _SIDES)
         return pairs
 
     def __len__(self) -> int:
@@ -98,7 +94,7 @@ class StoredPairs:
 
     def __init__(self, folder: Path, places: NDArray[np.int64] | None = None) -> None:
         self._folder = folder
-        self._sources, self._targets = (_Rows.map(folder, side, "uint8") for side in _SIDES)
+        self._sources, self._targets = (Rows.map(folder, side, "uint8") for side in _SIDES)
         self._places = np.arange(len(self._sources)) if places is None else places
 
     def __len__(self) -> int:
@@ -116,7 +112,7 @@ class StoredPairs:
 
 def store_pairs(pairs: Iterable[Pair], folder: Path) -> StoredPairs:
     """Write pairs to files as they come, in memory that does not grow with their number."""
-    with _RowFiles(folder, "uint8") as files:
+    with RowFiles(folder, _SIDES, "uint8") as files:
         for block in _blocks(pairs):
             sides = ([pair.source for pair in block], [pair.target for pair in block])
             for side, texts in zip(_SIDES, sides, strict=True):
@@ -133,7 +129,7 @@ def encode_pairs(
 
     So are those with a side of more than ``longest`` ids.
     """
-    with _RowFiles(folder, "int32") as files:
+    with RowFiles(folder, _SIDES, "int32") as files:
         for block in _blocks(pairs):
             read = sources.encode([pair.source for pair in block])
             written = targets.encode([pair.target for pair in block])
@@ -206,9 +202,7 @@ def read_links(path: Path | str) -> Iterator[GoldLinks]:
 
 def collate_sources(sources: Sequence[CutText]) -> Batch:
     """Put texts that are to be written about into one batch, each as one sentence."""
-    batch = _as_sentences(
-        _Rows.of([pieces.ids for pieces in sources]).take(np.arange(len(sources)))
-    )
+    batch = _as_sentences(Rows.of([pieces.ids for pieces in sources]).take(np.arange(len(sources))))
     return replace(batch, texts=tuple(pieces.tokens for pieces in sources))
 
 
@@ -224,62 +218,3 @@ def _blocks(pairs: Iterable[Pair]) -> Iterator[list[Pair]]:
 
 def _chosen_ids(encoded: Encoded, chosen: NDArray[np.bool_]) -> NDArray[np.int32]:
     return encoded.ids[np.repeat(chosen, encoded.lengths)]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Rows:
-    """Rows of items end to end: ids, or the bytes of texts."""
-
-    items: np.ndarray
-    starts: NDArray[np.int64]  # (rows + 1,)
-
-    @classmethod
-    def of(cls, rows: Sequence[ArrayLike]) -> _Rows:
-        arrays = [np.asarray(row, dtype=np.int32) for row in rows]
-        starts = np.zeros(len(arrays) + 1, dtype=np.int64)
-        np.cumsum([len(row) for row in arrays], out=starts[1:])
-        return cls(np.concatenate(arrays) if arrays else np.zeros(0, np.int32), starts)
-
-    @classmethod
-    def map(cls, folder: Path, side: str, kind: str) -> _Rows:
-        """Map the rows that ``_RowFiles`` wrote."""
-        starts = map_array(folder, f"{side}_starts", "int64")
-        return cls(map_array(folder, side, kind), starts)
-
-    def __len__(self) -> int:
-        return len(self.starts) - 1
-
-    @property
-    def lengths(self) -> NDArray[np.int64]:
-        return np.diff(self.starts)
-
-    def take(self, rows: NDArray[np.int64]) -> Ragged:
-        starts = self.starts[rows]
-        lengths = self.starts[rows + 1] - starts
-        ids = self.items[places_of_rows(starts, lengths)].astype(np.int64)
-        return Ragged.knowing(torch.from_numpy(ids), torch.from_numpy(lengths), lengths.tolist())
-
-    def text(self, row: int) -> str:
-        written = self.items[self.starts[row] : self.starts[row + 1]].tobytes()
-        return written.decode("utf-8", "surrogatepass")
-
-
-class _RowFiles(ArrayFiles):
-    """The files of the rows of both sides, and of where each row starts."""
-
-    def __init__(self, folder: Path, kind: str) -> None:
-        super().__init__(folder, dict.fromkeys(_SIDES, kind) | dict.fromkeys(_STARTS, "int64"))
-        self._ends = dict.fromkeys(_SIDES, 0)
-
-    def __enter__(self) -> Self:
-        super().__enter__()
-        for starts in _STARTS:
-            self.write(starts, [0])
-        return self
-
-    def add(self, side: str, items: np.ndarray, lengths: ArrayLike) -> None:
-        """Write rows of these lengths, laid end to end."""
-        ends = self._ends[side] + np.cumsum(lengths, dtype=np.int64)
-        self.write(side, items)
-        self.write(f"{side}_starts", ends)
-        self._ends[side] += len(items)

@@ -21,13 +21,14 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from ..config import from_dict
+from ..config import from_dict, to_dict
 from ..errors import ConfigError, ModelError
 from ..models.bert import Bert, BertConfig, BertPretraining
 from ..text.pieces import WordPieces
-from .exchange import recover_folder, replace_folder, require_place
+from .exchange import recover_folder, replace_folder
+from .folder import require_free
 
-__all__ = ["LoadedBert", "load_bert", "save_bert"]
+__all__ = ["LoadedBert", "describe_bert", "load_bert", "save_bert"]
 
 _CONFIG, _WEIGHTS, _PICKLE = "config.json", "model.safetensors", "pytorch_model.bin"
 _THEIR_NAMES = {
@@ -74,15 +75,36 @@ def load_bert(folder: Path | str) -> LoadedBert:
     return LoadedBert(bert.eval(), pieces)
 
 
-def save_bert(folder: Path | str, model: Bert | BertPretraining, pieces: WordPieces) -> None:
+def describe_bert(
+    folder: Path | str,
+) -> tuple[Mapping[str, object], Mapping[str, Mapping[str, object]]]:
+    """Say what a folder holds: facts of it, and its settings by their parts."""
+    loaded = load_bert(folder)
+    about = _read_config(Path(folder)).get("regard")
+    told = about if isinstance(about, dict) else {}
+    facts = told.get("facts")
+    count = sum(part.numel() for part in loaded.bert.parameters())
+    settings = {name: values for name, values in told.items() if name in ("masking", "training")}
+    return (
+        {**(facts if isinstance(facts, dict) else {}), "pieces": len(loaded.pieces)}
+        | {"parameters": count, "lowercase": loaded.pieces.lowercase},
+        {"network": to_dict(loaded.bert.config), **settings},
+    )
+
+
+def save_bert(
+    folder: Path | str,
+    model: Bert | BertPretraining,
+    pieces: WordPieces,
+    *,
+    about: Mapping[str, object] | None = None,
+) -> None:
     """Write a BERT so that ``transformers`` loads it, in one step; one that is there is replaced.
 
-    What it was pretrained by is written too, where it is given.
+    What it was taught by is written too, where it is given; ``about`` is told in config.json.
     """
     place = Path(folder)
-    require_place(place)
-    if place.exists() and any(place.iterdir()) and not _is_bert(place):
-        raise ModelError(f"{place} exists and is not a BERT; name another folder")
+    require_free(place)
     bert = model.bert if isinstance(model, BertPretraining) else model
     names = _pretraining_names(bert) if isinstance(model, BertPretraining) else _names(bert)
     named = dict(model.named_parameters())
@@ -92,17 +114,15 @@ def save_bert(folder: Path | str, model: Bert | BertPretraining, pieces: WordPie
         weights |= {name: part.clone() for name, part in zip(theirs, parts, strict=True)}
 
     def write(fresh: Path) -> None:
-        about = _about(bert, pieces, pretraining=isinstance(model, BertPretraining))
-        (fresh / _CONFIG).write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+        said = _about(bert, pieces, pretraining=isinstance(model, BertPretraining))
+        if about is not None:
+            said["regard"] = about
+        (fresh / _CONFIG).write_text(json.dumps(said, indent=2) + "\n", encoding="utf-8")
         save_file(weights, fresh / _WEIGHTS, {"format": "pt"})
         (fresh / _WEIGHTS).chmod((fresh / _CONFIG).stat().st_mode)
         pieces.save(fresh)
 
     replace_folder(place, write)
-
-
-def _is_bert(folder: Path) -> bool:
-    return (folder / _CONFIG).is_file() and (folder / _WEIGHTS).is_file()
 
 
 def _read_config(folder: Path) -> Mapping[str, object]:

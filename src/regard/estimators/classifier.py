@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -38,6 +39,7 @@ from ..records.look import Look
 from ..tasks.baselines import MAX_DOCUMENTS, TfidfBaseline, baseline_seconds
 from ..tasks.calibration import fit_temperature
 from ..tasks.classify import ClassificationLoss
+from ..tasks.predictions import Predictions
 from ..text.document import Document, Label, single_labels
 from ..text.tokenize import TextConfig
 from ..text.vocab import Vocab
@@ -151,7 +153,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
                 options=options,
                 build_vocab=Vocab.from_counts if pretrained is None else pretrained.build_vocab,
             )
-            self._adopt(data.labels, data.vocab, options.label_form, pretrained)
+            self._adopt(data.labels, data.vocab, options.label_form, data.text, pretrained)
             self.model_: Model = draw_network(
                 lambda: self.settings_.network.build(
                     vocab_size=len(data.vocab), label_count=len(data.labels)
@@ -164,7 +166,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             if data.weights is not None:
                 source = Weighted(source, data.weights)
             data = replace(data, source=source)
-            self.training_places_ = data.training
+            self.training_places_, self.held_out_places_ = data.training, data.validation
             self.seen_ = np.unique(data.corpus.arrays.fingerprints[data.training])
             if pretrained is not None:
                 if options.vectors is not None or options.unlabelled is not None:
@@ -178,7 +180,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
                 fit_data,
                 loss=loss,
                 config=self.training,
-                settings={"network": to_dict(self.network), "text": to_dict(self.text)},
+                settings={"network": to_dict(self.network), "text": to_dict(data.text)},
                 check=lambda pace: self._estimated(data, pace, options),
             )
             held_out = self._answer_held_out(data, fit.run)
@@ -317,11 +319,14 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         self.facts_ = {**self.facts_, "explain_method": chosen}
         return self
 
-    def fit_baseline(self, documents: Iterable[Document]) -> Self:
+    def fit_baseline(
+        self, documents: Iterable[Document], validation: Iterable[Document] = ()
+    ) -> Self:
         """Fit TF-IDF with logistic regression on what this was trained on, to be shown beside it.
 
-        ``documents`` are those given to ``fit_documents``, read again; what was held out is left
-        out here too.
+        ``documents`` and ``validation`` are those given to ``fit_documents``, read again; what was
+        held out is left out here too, and says how good the baseline is: ``baseline_accuracy``
+        among the facts.
         """
         self._require_fitted()
         if not hasattr(self, "training_places_"):
@@ -330,16 +335,35 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             )
         count = len(self.training_places_)
         draw = np.random.default_rng(self.training.seed)
-        wanted = set(draw.permutation(self.training_places_)[:MAX_DOCUMENTS].tolist())
-        kept = [document for place, document in enumerate(documents) if place in wanted]
+        wanted, judged = (
+            set(draw.permutation(places)[:MAX_DOCUMENTS].tolist())
+            for places in (self.training_places_, self.held_out_places_)
+        )
+        kept, held_out = [], []
+        for place, document in enumerate(itertools.chain(documents, validation)):
+            if place in wanted:
+                kept.append(document)
+            elif place in judged:
+                held_out.append(document)
         fitted = TfidfBaseline.fit(
             [document.text for document in kept],
-            self.labels_.encode([document.label for document in kept]).astype(np.int64),  # type: ignore[misc]
+            self._numbers(kept),
             class_count=len(self.classes_),
             seed=self.training.seed,
         )
         self.baseline_ = replace(fitted, drawn_from=count)
+        if held_out:
+            likely = fitted.predict_proba([document.text for document in held_out])
+            truth = self._numbers(held_out)
+            answered = Predictions.from_probabilities(self.labels_.classes, truth, likely)
+            accuracy = float(answered.correct().mean())
+            self.facts_ = {**self.facts_, "baseline_accuracy": accuracy}
         return self
+
+    def _numbers(self, documents: Sequence[Document]) -> NDArray[np.int64]:
+        """The labels of documents as numbers."""
+        named = [document.label for document in documents]
+        return self.labels_.encode(named).astype(np.int64)  # type: ignore[arg-type]
 
     def save(self, folder: Path | str) -> None:
         """Write config.json, vocab.txt, weights.safetensors and card.md into ``folder``.
@@ -372,7 +396,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         """Read a saved folder; ``models`` names networks from outside the package."""
         saved = Saved.read(Path(folder), models)
         self = cls._with(saved.settings, device)
-        self._adopt(saved.labels, saved.vocab, saved.label_form)
+        self._adopt(saved.labels, saved.vocab, saved.label_form, self.text)
         fitted = saved.fitted(device)
         self.model_, self.reader_ = fitted.model, fitted.reader
         self.temperature_ = saved.temperature
@@ -399,11 +423,12 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         labels: LabelIndex,
         vocab: Vocab,
         form: LabelForm,
+        text: TextConfig,
         pretrained: Pretrained | None = None,
     ) -> None:
         """Take over classes and words; the network for them comes next."""
         self._unfit()
-        network, text = self.network, self.text
+        network = self.network
         if pretrained is not None:
             network, text = pretrained.network, replace(text, lowercase=vocab.lowercase)
         self.settings_ = Settings(network, self.training, text, self.validation, self.wide)
@@ -425,7 +450,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             found = learn_own_vectors(
                 data,
                 options.unlabelled,
-                text=self.text,
+                text=data.text,
                 size=size,
                 seed=self.training.seed,
                 report=partial(run.reach, "learning word vectors"),

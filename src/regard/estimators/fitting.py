@@ -25,7 +25,7 @@ from ..config import Plain, require
 from ..data.columns import Columns
 from ..data.readers import Reader
 from ..data.splits import SplitBy
-from ..records.data import DataCheck, PairCheck
+from ..records.data import Check
 from ..records.history import History
 from ..text.document import Document
 from ..training.batches import B, Batches
@@ -65,9 +65,7 @@ class FitOptions:
     observers: tuple[Observer, ...] = ()
     team: Team = field(default_factory=Alone)
     interrupts: Interrupts | None = None  # who notes Ctrl-C; the fit itself when None
-    on_check: Callable[[DataCheck | PairCheck], None] | None = (
-        None  # sees what was found before training starts
-    )
+    on_check: Callable[[Check], None] | None = None  # sees what was found before training starts
     on_fitted: Callable[[], None] | None = (
         None  # may save: the model answers, and what is left to choose can be ended by Ctrl-C
     )
@@ -121,7 +119,7 @@ class Fit:
         loss: Objective[M, B],
         config: TrainingConfig,
         settings: Mapping[str, Mapping[str, Plain]],
-        check: Callable[[Pace], DataCheck | PairCheck],
+        check: Callable[[Pace], Check],
     ) -> History:
         """Train the model, on from a checkpoint where that is asked for.
 

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FORMAT",
     "SavedFolder",
+    "is_bert",
     "is_model",
     "open_folder",
     "require_free",
@@ -114,8 +115,19 @@ def seal(folder: Path) -> None:
     _write_json(folder / CONFIG, about)
 
 
+def is_bert(folder: Path) -> bool:
+    """Whether a folder holds a BERT as everyone exchanges them."""
+    try:
+        about = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(about, dict) and about.get("model_type") == "bert" and "format" not in about
+
+
 def is_model(folder: Path) -> bool:
     """Whether a folder is a saved model, sound or not."""
+    if is_bert(folder):
+        return True
     if not (folder / CONFIG).is_file() or not (folder / WEIGHTS).is_file():
         return False
     try:
@@ -138,6 +150,8 @@ def require_free(folder: Path) -> None:
 
 def task_of(folder: Path) -> str:
     """Return what the model of a saved folder does, such as "classify"."""
+    if is_bert(folder):
+        return "pretrain"
     about, _ = _read_config(folder)
     return _task(about)
 

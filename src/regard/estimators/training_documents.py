@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from pathlib import Path
 from typing import ClassVar
 
@@ -28,7 +29,7 @@ from ..ragged import send
 from ..records.data import DataCheck
 from ..tasks.classify import ClassificationLoss
 from ..text.document import Document
-from ..text.tokenize import TextConfig
+from ..text.tokenize import TextConfig, settle_hangul
 from ..text.vocab import Vocab
 from ..training.batches import Batches, Examples
 from ..training.devices import device_of
@@ -37,6 +38,8 @@ from ..training.teams import Team
 from .fitting import FEWEST_TO_SPLIT, FitOptions, Holdout
 
 __all__ = ["LabelJudge", "Prepared", "Weighted", "prepare"]
+
+SAMPLE = 1000  # documents that are looked at before any is cut into words
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +54,7 @@ class Prepared:
     labels: LabelIndex
     counts: dict[str, int]  # of the training data's words
     check: DataCheck
+    text: TextConfig  # how the texts were cut
     weights: NDArray[np.float32] | None = None  # of each document; None: all the same
 
 
@@ -65,6 +69,10 @@ def prepare(
     build_vocab: Callable[[Mapping[str, int], TextConfig], Vocab] = Vocab.from_counts,
 ) -> Prepared:
     """Tokenise every document once, hold some out, build the vocabulary from the others alone."""
+    stream = iter(documents)
+    first = list(islice(stream, SAMPLE))
+    text = settle_hangul([document.text for document in first], text)
+    documents = chain(first, stream)
     corpus = build_corpus(documents, folder, text, columns=options.columns, validation=validation)
     labels = corpus.labels
     if labels is None:
@@ -86,7 +94,7 @@ def prepare(
         corpus, training=training, validation=held_out, others=others, readings=readings
     )
     found = corpus.remapped(vocab)
-    return Prepared(found, found, training, held_out, vocab, labels, counts, check, weights)
+    return Prepared(found, found, training, held_out, vocab, labels, counts, check, text, weights)
 
 
 @dataclass(frozen=True, eq=False)

@@ -137,26 +137,16 @@ def answer(asked: Sequence[Versions], *, reread: bool = False) -> list[Tensor]:
 
 def _read(model: Model, parts: Sequence[Versions]) -> Tensor:
     """Let a model read versions from all their words."""
-    return model(_whole(parts)).logits.double().cpu()
-
-
-def _whole(parts: Sequence[Versions]) -> Batch:
-    """All words of all versions."""
     device = parts[0].eraser.device
     whole = [part.words() for part in parts]
-    ids, lengths, sentences = (
-        torch.from_numpy(np.concatenate(column)).to(device) for column in zip(*whole, strict=True)
-    )
-    return Batch(Ragged(ids, lengths), sentences)
+    ids, lengths, sentences = _sent(device, *zip(*whole, strict=True))
+    return model(Batch(Ragged(ids, lengths), sentences)).logits.double().cpu()
 
 
 def _put_together(keeper: Hierarchical, parts: Sequence[Versions]) -> Tensor:
     """Read the sentences that lost words, and classify versions of these and the kept ones."""
     device = parts[0].eraser.device
-    ids, lengths = (
-        torch.from_numpy(np.concatenate(column)).to(device)
-        for column in ([part.ids for part in parts], [part.lengths for part in parts])
-    )
+    read = Ragged(*_sent(device, [part.ids for part in parts], [part.lengths for part in parts]))
     tables = [part.eraser.kept for part in parts]
     kept = first = sum(len(table) for table in tables)
     rows, counts, start = [], [], 0
@@ -169,13 +159,23 @@ def _put_together(keeper: Hierarchical, parts: Sequence[Versions]) -> Tensor:
         start += len(table)
         first += len(part.lengths)
     if first > kept:
-        fresh = Batch(Ragged(ids, lengths), torch.tensor([len(lengths)], device=device))
+        fresh = Batch(read, torch.tensor([len(read)], device=device))
         tables.append(keeper.sentence_vectors(fresh).values)
-    picked = Ragged(*(torch.from_numpy(np.concatenate(some)).to(device) for some in (rows, counts)))
+    picked = Ragged(*_sent(device, rows, counts))
     logits, model = keeper.from_kept(torch.cat(tables), picked).logits, parts[0].eraser.model
     if model.network is not model:  # what stands beside the network asks for the words
-        logits = model.completed(logits, _whole(parts))
+        all_rows = [*(part.eraser.ids for part in parts), read]
+        sentences = Ragged(
+            torch.cat([one.values for one in all_rows]),
+            torch.cat([one.lengths for one in all_rows]),
+        )
+        logits = model.completed_kept(logits, sentences, picked)
     return logits.double().cpu()
+
+
+def _sent(device: torch.device, *columns: Sequence[Places]) -> list[Tensor]:
+    """Each column end to end, on a device."""
+    return [torch.from_numpy(np.concatenate(column)).to(device) for column in columns]
 
 
 def documents(batch: Batch) -> list[Ragged]:

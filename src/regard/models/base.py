@@ -92,6 +92,13 @@ class Model(nn.Module):
         """Make the model's logits of those that its network gave the documents of a batch."""
         return logits
 
+    def completed_kept(self, logits: Tensor, sentences: Ragged, numbers: Ragged) -> Tensor:
+        """Do as ``completed`` for documents put together from sentences, whose ids are given.
+
+        ``numbers`` picks the sentences of each document, one row a document, as in ``from_kept``.
+        """
+        return logits
+
     def word_shares(self, batch: Batch) -> Tensor | None:
         """Return what each token adds to the logits beside the network, (tokens, classes)."""
         return None

@@ -26,6 +26,7 @@ __all__ = [
     "Counted",
     "NGramTable",
     "Occurrences",
+    "Picks",
     "Rows",
     "Values",
     "count_ngrams",
@@ -54,6 +55,25 @@ class Rows:
         """The document of each token, (tokens,)."""
         lengths = row_sums(self.sentence_lengths, self.sentences)
         return np.repeat(np.arange(len(self.sentences)), lengths)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Picks:
+    """Documents put together from sentences, many of them from the same ones."""
+
+    ids: Ids  # (tokens,) of the sentences, laid end to end
+    lengths: Ids  # (sentences,)
+    numbers: Ids  # the sentences of all documents, one document after the other
+    counts: Ids  # (documents,), how many each has
+
+    @property
+    def rows(self) -> Rows:
+        """The same documents in full."""
+        lengths = self.lengths[self.numbers]
+        shifts = (np.cumsum(self.lengths) - self.lengths)[self.numbers]
+        shifts -= np.cumsum(lengths) - lengths
+        ids = self.ids[np.arange(lengths.sum()) + np.repeat(shifts, lengths)]
+        return Rows(ids, lengths, self.counts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -139,6 +159,19 @@ class NGramTable:
             return self.values(rows).weighed_by(weights)
         found = rows.ids, rows.sentence_lengths, rows.sentences
         return self._kept.weigh(*found, weights, threads=threads)
+
+    def weigh_picks(
+        self, picks: Picks, weights: NDArray[np.float32], *, threads: int = 1
+    ) -> Floats:
+        """Do as ``weigh`` for documents put together from sentences, (documents, classes).
+
+        The same as ``weigh(picks.rows, weights)``. N-grams end with their sentence, so those of a
+        sentence are found once, in however many documents it is.
+        """
+        if not available() or not len(self):
+            return self.weigh(picks.rows, weights)
+        found = picks.ids, picks.lengths, picks.numbers, picks.counts
+        return self._kept.weigh_picks(*found, weights, threads=threads)
 
     @cached_property
     def _kept(self) -> KeptTable:

@@ -19,7 +19,7 @@ from ..config import checked_settings, require
 from ..data.batch import Batch
 from ..ragged import Ragged
 from .base import Impose, Model, Output
-from .ngrams import LONGEST, NGramTable, Rows
+from .ngrams import LONGEST, Floats, NGramTable, Picks, Rows
 
 __all__ = ["Wide", "WideConfig", "WidePart", "rows_of"]
 
@@ -113,6 +113,13 @@ class Wide(Model):
         """Make the model's logits of those that its network gave the documents of a batch."""
         return self.scale * logits + self.share(batch)
 
+    def completed_kept(self, logits: Tensor, sentences: Ragged, numbers: Ragged) -> Tensor:
+        """Do as ``completed`` for documents put together from sentences."""
+        parts = (sentences.values, sentences.lengths, numbers.values, numbers.lengths)
+        picks, threads = Picks(*(part.cpu().numpy() for part in parts)), torch.get_num_threads()
+        found = [one.table.weigh_picks(picks, one.weights, threads=threads) for one in self.parts]
+        return self.scale * logits + self._shared(found)
+
     def set_vectors(self, vectors: Tensor, known: Tensor) -> None:
         """Start the word vectors from pretrained ones where ``known``, (words,), is true."""
         self.inner.set_vectors(vectors, known)
@@ -120,8 +127,13 @@ class Wide(Model):
     def share(self, batch: Batch) -> Tensor:
         """Return what the n-grams add to the logits, (documents, classes)."""
         rows, threads = rows_of(batch), torch.get_num_threads()
-        summed = sum(part.table.weigh(rows, part.weights, threads=threads) for part in self.parts)
-        summed = summed + self.intercepts.detach().cpu().numpy()
+        return self._shared(
+            [part.table.weigh(rows, part.weights, threads=threads) for part in self.parts]
+        )
+
+    def _shared(self, weighed: Sequence[Floats]) -> Tensor:
+        """Add up what the features of each kind say, and what the n-grams say of any text."""
+        summed = sum(weighed, start=self.intercepts.detach().cpu().numpy())
         return torch.from_numpy(summed).to(self.embedding.weight)
 
     @property

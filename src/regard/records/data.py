@@ -12,6 +12,7 @@ from .encoding import Record
 
 __all__ = [
     "BadRow",
+    "Check",
     "ClassCut",
     "ClassSize",
     "DataCheck",
@@ -20,6 +21,7 @@ __all__ = [
     "PairCheck",
     "ReadCounts",
     "RowFault",
+    "TextCheck",
     "TruncationReport",
 ]
 
@@ -287,6 +289,33 @@ class PairCheck:
         if self.seconds is not None:
             lines.append(f"training takes about {_duration(self.seconds)}")
         return lines
+
+
+@dataclass(frozen=True, slots=True)
+class TextCheck:
+    """What was found in texts before a BERT is trained on them."""
+
+    texts: int
+    validation_texts: int
+    rows: int  # that a pass reads; a long text is several
+    pieces: int  # of all training texts together
+    different_pieces: int
+    seconds: float | None = None  # an estimate for training
+
+    def describe(self) -> list[str]:
+        """Return the findings as lines for a terminal, the doubtful ones marked with ``!``."""
+        held_out = f", {self.validation_texts:,} held out" if self.validation_texts else ""
+        lines = [
+            f"{self.texts:,} training texts{held_out}; {self.pieces:,} pieces, "
+            f"{self.different_pieces:,} different ones, in {self.rows:,} rows"
+        ]
+        if self.seconds is not None:
+            lines.append(f"training takes about {_duration(self.seconds)}")
+        return lines
+
+
+Check = DataCheck | PairCheck | TextCheck
+"""What was found in data before a training, as lines to describe it."""
 
 
 def _tell_cut(cut: ClassCut) -> str:

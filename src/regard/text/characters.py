@@ -15,7 +15,15 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Kinds", "kind_table", "kinds_of", "lower_case", "lower_table", "lower_words"]
+__all__ = [
+    "Kinds",
+    "is_hangul",
+    "kind_table",
+    "kinds_of",
+    "lower_case",
+    "lower_table",
+    "lower_words",
+]
 
 Kinds = NDArray[np.uint8]
 """The kind of each character of a text, (characters,)."""
@@ -97,6 +105,11 @@ def kinds_of(text: str) -> Kinds:
         # Windows writes two characters for one line end; two line ends would be a blank line.
         kinds[:-1][(codes[:-1] == 0x0D) & (codes[1:] == 0x0A)] = ord(" ")
     return kinds
+
+
+def is_hangul(word: str) -> bool:
+    """Say whether a word begins with a letter or a syllable of Korean."""
+    return bool(word) and bool(kind_table()[ord(word[0])] == ord("k"))
 
 
 def lower_case(text: str) -> str:

@@ -10,13 +10,14 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..config import require
+from ..config import checked_settings, require
 from ..errors import DataError, MissingExtra, ModelError
 from .document import cut_stream
 from .encode import Encoded
@@ -25,7 +26,7 @@ from .units import lay_out, without_surrogates
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-__all__ = ["SPECIAL", "WordPieces"]
+__all__ = ["SPECIAL", "PiecesConfig", "WordPieces", "require_tokenizers"]
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 """Padding, an unknown word, the start of a row, the end of each text in it, and a hidden piece."""
@@ -41,6 +42,23 @@ _WITH_SPACES = re.compile(  # letters that are words by themselves, to BERT's wa
     "[\u4e00-\u9fff\u3400-\u4dbf\uf900-\ufaff\U00020000-\U0002ceaf\U0002f800-\U0002fa1f]"
 )
 _TABLE, _WHOLE, _OPTIONS = "vocab.txt", "tokenizer.json", "tokenizer_config.json"
+
+
+@dataclass(frozen=True)
+@checked_settings
+class PiecesConfig:
+    """How many different pieces there are at most, and how letters are read."""
+
+    size: int = 8000  # the special ones counted
+    min_count: int = 2  # how often the texts must hold what becomes a piece
+    lowercase: bool = True  # read in lower case and without accents; the text is never altered
+
+    def __post_init__(self) -> None:
+        require(
+            len(SPECIAL) < self.size <= 1_000_000,
+            f"size must be from {len(SPECIAL) + 1} to 1,000,000, got {self.size}",
+        )
+        require(self.min_count >= 1, f"min_count must be at least 1, got {self.min_count}")
 
 
 class WordPieces:
@@ -73,20 +91,11 @@ class WordPieces:
     def from_texts(
         cls,
         texts: Callable[[], Iterable[str]],
-        *,
-        size: int = 8000,
-        min_count: int = 2,
-        lowercase: bool = True,
+        config: PiecesConfig = PiecesConfig(),  # noqa: B008
     ) -> WordPieces:
         """Learn pieces from texts, which are read twice; the same texts give the same pieces."""
         require_tokenizers()
-        require(
-            len(SPECIAL) < size <= 1_000_000,
-            f"size must be from {len(SPECIAL) + 1} to 1,000,000, got {size}",
-        )
-        return cls(
-            _learn(texts, size=size, min_count=min_count, lowercase=lowercase), lowercase=lowercase
-        )
+        return cls(_learn(texts, config), lowercase=config.lowercase)
 
     @classmethod
     def load(cls, folder: Path) -> WordPieces:
@@ -174,12 +183,10 @@ def _tokenizer(ids: Mapping[str, int], *, lowercase: bool, strip_accents: bool |
     return tokenizer
 
 
-def _learn(
-    texts: Callable[[], Iterable[str]], *, size: int, min_count: int, lowercase: bool
-) -> list[str]:
+def _learn(texts: Callable[[], Iterable[str]], config: PiecesConfig) -> list[str]:
     from tokenizers import trainers
 
-    blank = _tokenizer({SPECIAL[1]: 0}, lowercase=lowercase, strip_accents=None)
+    blank = _tokenizer({SPECIAL[1]: 0}, lowercase=config.lowercase, strip_accents=None)
     normalize = blank.normalizer.normalize_str
     counts: Counter[str] = Counter()
     for some in cut_stream(texts(), len):
@@ -187,7 +194,7 @@ def _learn(
             counts.update(normalize(without_surrogates(text)))
     for space in [letter for letter in counts if letter.isspace()]:
         del counts[space]
-    room = min(_MOST_LETTERS, max(1, (size - len(SPECIAL)) // 2))
+    room = min(_MOST_LETTERS, max(1, (config.size - len(SPECIAL)) // 2))
     common = sorted(counts, key=lambda letter: (-counts[letter], letter))[:room]
     # Given before the training, their order is that of the alphabet. Found by it, it would be
     # that of a table with random places, and so would be which of two equal pairs is merged.
@@ -195,8 +202,8 @@ def _learn(
     alphabet = sorted([*common, *going_on])
     rare = str.maketrans(dict.fromkeys(set(counts) - set(common), " "))
     trainer = trainers.WordPieceTrainer(
-        vocab_size=size,
-        min_frequency=min_count,
+        vocab_size=config.size,
+        min_frequency=config.min_count,
         special_tokens=[*SPECIAL, *alphabet],
         continuing_subword_prefix=CONTINUES,
         show_progress=False,

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from .characters import is_hangul
+
 __all__ = ["Spelled", "letter_sizes", "spell"]
 
 _EDGE = " "  # stands before and behind a word
-_HANGUL = ("\uac00", "\ud7a3")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,6 +51,5 @@ def letter_sizes(words: Sequence[str], counts: NDArray[np.int64]) -> tuple[int, 
     lengths = np.fromiter(map(len, words), np.int64, len(words))
     if counts[lengths > 1].sum() < counts.sum() / 2:
         return None
-    first, last = _HANGUL
-    korean = np.fromiter((first <= word[:1] <= last for word in words), bool, len(words))
+    korean = np.fromiter(map(is_hangul, words), bool, len(words))
     return (2, 4) if counts[korean].sum() > counts.sum() / 2 else (3, 5)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from ..config import checked_settings, require, require_one_of
 from ..kernels.scan import Scanner, ScannerRules, available
-from .characters import kind_table, kinds_of, lower_table
+from .characters import is_hangul, kind_table, kinds_of, lower_table
 from .document import Tokens, cut_tokens
 from .markup import BLOCK_TAGS, ENTITIES, INLINE_TAGS, mask_markup
 from .sentences import WORD_LISTS, sentence_ends
 from .words import dictionary_joins, word_spans
 
-__all__ = ["TextConfig", "scanner_for", "tokenize", "tokenize_many"]
+__all__ = ["TextConfig", "scanner_for", "settle_hangul", "tokenize", "tokenize_many"]
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,8 @@ class TextConfig:
     """At most so many words of a sentence; what is cut is reported."""
     cjk: Literal["characters", "icu"] = "characters"
     """Scripts without spaces: one token a character, or words from ICU's dictionaries."""
+    hangul: Literal["auto", "words", "syllables"] = "auto"
+    """Korean: one token a word, or a syllable; a classifier looks at its texts to choose."""
 
     def __post_init__(self) -> None:
         require_one_of("cjk", self.cjk, ("characters", "icu"))
@@ -62,7 +64,7 @@ def tokenize(text: str, config: TextConfig = _DEFAULT) -> Tokens:
     kinds = kinds_of(text)
     mask_markup(text, kinds)
     joined = dictionary_joins(text, kinds) if config.cjk == "icu" else None
-    spans = word_spans(kinds, joined)
+    spans = word_spans(kinds, joined, parts_hangul=config.hangul == "syllables")
     return Tokens(text, spans, _per_sentence(spans, sentence_ends(text, kinds)))
 
 
@@ -85,11 +87,13 @@ def _per_sentence(spans: NDArray[np.int32], ends: list[int]) -> NDArray[np.int32
 
 def scanner_for(config: TextConfig) -> Scanner | None:
     """The scanner that finds what ``tokenize`` does with these settings, or nothing."""
-    return _scanner() if config.cjk == "characters" and available() else None
+    if config.cjk != "characters" or not available():
+        return None
+    return _scanner(parts_hangul=config.hangul == "syllables")
 
 
 @cache
-def _scanner() -> Scanner:
+def _scanner(*, parts_hangul: bool) -> Scanner:
     lists: Counter[str] = Counter()
     for bit, words in enumerate(WORD_LISTS):
         lists.update(dict.fromkeys(words, 1 << bit))
@@ -101,5 +105,27 @@ def _scanner() -> Scanner:
             tags=inline | block,
             entities=ENTITIES,
             words=lists,
+            parts_hangul=parts_hangul,
         )
     )
+
+
+MOST_UNSEEN = 0.1
+"""The share of Korean words that may be new to who has read half of the texts."""
+
+
+def settle_hangul(texts: Sequence[str], config: TextConfig) -> TextConfig:
+    """Choose what is a token of Korean by some texts, where the settings leave it open.
+
+    A Korean word carries endings, so most of those in a text may be met for the first time, and
+    all that are unknown look alike; syllables are few and known. Other texts stay as they are.
+    """
+    if config.hangul != "auto":
+        return config
+    words = [token for tokens in tokenize_many(texts, config) for token in tokens.words()]
+    korean = [word for word in words if is_hangul(word)]
+    known = set(korean[: len(korean) // 2])
+    later = korean[len(korean) // 2 :]
+    unseen = sum(word not in known for word in later)
+    parted = len(korean) > len(words) / 2 and unseen > MOST_UNSEEN * len(later)
+    return replace(config, hangul="syllables") if parted else config

@@ -80,7 +80,7 @@ class Vocab:
     """The words of the training texts; the id of a word is its place in ``words``.
 
     ``words`` begins with the two reserved names, which no lookup ever finds: a word of a text
-    that is written like one of them is a word like any other. ``cjk`` is as in ``TextConfig``.
+    that is written like one of them is a word like any other. The others are as in ``TextConfig``.
     """
 
     def __init__(
@@ -89,10 +89,11 @@ class Vocab:
         *,
         lowercase: bool = True,
         cjk: Literal["characters", "icu"] = "characters",
+        hangul: Literal["auto", "words", "syllables"] = "auto",
     ) -> None:
         self.words = [*_RESERVED, *words]
         self.lowercase = lowercase
-        self._config = TextConfig(lowercase=lowercase, cjk=cjk)
+        self._config = TextConfig(lowercase=lowercase, cjk=cjk, hangul=hangul)
         known = self.words[len(_RESERVED) :]
         self._ids = {word: id for id, word in enumerate(known, start=len(_RESERVED))}
         if len(self._ids) < len(known):
@@ -108,7 +109,7 @@ class Vocab:
         frequent = sorted(item for item in counts.items() if item[1] >= config.min_count)
         frequent.sort(key=lambda item: item[1], reverse=True)
         words = (word for word, _ in frequent[: config.max_size])
-        return cls(words, lowercase=config.lowercase, cjk=config.cjk)
+        return cls(words, lowercase=config.lowercase, cjk=config.cjk, hangul=config.hangul)
 
     def __len__(self) -> int:
         """How many ids there are, the two reserved ones counted."""
@@ -154,6 +155,7 @@ class Vocab:
         *,
         lowercase: bool = True,
         cjk: Literal["characters", "icu"] = "characters",
+        hangul: Literal["auto", "words", "syllables"] = "auto",
     ) -> Vocab:
         """Read what ``save`` wrote; the others are the settings the vocabulary was made with."""
         try:
@@ -163,7 +165,7 @@ class Vocab:
         if tuple(words[: len(_RESERVED)]) != _RESERVED:
             names = " and ".join(_RESERVED)
             raise ModelError(f"{path} is no vocabulary, its first two lines must be {names}")
-        return cls(words[len(_RESERVED) :], lowercase=lowercase, cjk=cjk)
+        return cls(words[len(_RESERVED) :], lowercase=lowercase, cjk=cjk, hangul=hangul)
 
 
 class Numbering:

@@ -46,17 +46,21 @@ _IS_LETTER = _flags(b"aAx")
 _TAKES_APOSTROPHE = _flags(b"aAx1")  # Hangul does not: what looks like one is a quotation mark
 
 
-def word_spans(kinds: Kinds, joined: NDArray[np.intp] | None = None) -> NDArray[np.int32]:
+def word_spans(
+    kinds: Kinds, joined: NDArray[np.intp] | None = None, *, parts_hangul: bool = False
+) -> NDArray[np.int32]:
     """Where each token begins and ends, (tokens, 2).
 
     ``joined`` are places of further characters that go on with the token before them, as a
-    dictionary has it for scripts without spaces.
+    dictionary has it for scripts without spaces. ``parts_hangul`` makes every syllable a token.
     """
     written = np.full(len(kinds) + 2 * _REACH, ord(" "), np.uint8)
     written[_REACH : len(kinds) + _REACH] = kinds
     marks = np.flatnonzero(_IS_MARK[written])
     bases = _with_bases(written) if len(marks) else written.copy()
     _join_middles(bases)
+    if parts_hangul:
+        bases[bases == ord("k")] = ord("c")
     pairs = bases[:-1].astype(np.uint16) << 8
     pairs |= bases[1:]
     goes_on = _JOINS[pairs]  # goes_on[n]: character n + 1 belongs to the token of character n

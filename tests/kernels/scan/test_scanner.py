@@ -19,11 +19,14 @@ from regard.text.vocab import Numbering
 from support.native_cases import needs_native
 from support.odd_texts import dense_text, lined_text, random_text
 
+SYLLABLES = TextConfig(hangul="syllables")
 
-def assert_scanned_as_defined(texts):
+
+def assert_scanned_as_defined(texts, config=None):
     assert scan.available()
-    for text, found in zip(texts, tokenize_many(texts), strict=True):
-        wanted = tokenize(text)
+    config = config or TextConfig()
+    for text, found in zip(texts, tokenize_many(texts, config), strict=True):
+        wanted = tokenize(text, config)
         same = np.array_equal(found.spans, wanted.spans)
         same &= np.array_equal(found.per_sentence, wanted.per_sentence)
         assert same, f"{text!r}: {found.words()}, not {wanted.words()}"
@@ -38,6 +41,7 @@ def test_random_texts_of_all_of_unicode_are_scanned_as_defined(seed):
     assert_scanned_as_defined([random_text(generator) for _ in range(500)])
     assert_scanned_as_defined([dense_text(generator) for _ in range(500)])
     assert_scanned_as_defined([lined_text(generator) for _ in range(100)])
+    assert_scanned_as_defined([dense_text(generator) for _ in range(100)], SYLLABLES)
 
 
 CONTEXTS = ("{}", "a{0}b", "1{0}1", "{0}.{0} A", "A.{0}. x", "《。{}", "word {}\nWord")
@@ -53,6 +57,15 @@ def test_every_code_point_is_scanned_as_defined(context):
         for first in planes
     ]
     assert_scanned_as_defined([text for text in texts if len(text) > 1])
+
+
+@needs_native
+@pytest.mark.parametrize("context", ["{}", "한{0}글", "한.{0} 요. {0}", "가{0}'a1나{0}"])
+def test_syllables_are_scanned_as_defined(context):
+    planes = [*range(0x300, 0x1200, 5), *range(0x3130, 0x3190, 5), *range(0xA960, 0xD7FC, 99)]
+    assert_scanned_as_defined(
+        [context.format("".join(map(chr, range(first, first + 5)))) for first in planes], SYLLABLES
+    )
 
 
 NASTY = (

@@ -11,12 +11,13 @@ import typer
 
 from ...errors import ConfigError
 from .classify import CLASSIFY
+from .pretrain import PRETRAIN
 from .task import Task, cannot
 from .translate import TRANSLATE
 
 __all__ = ["TASKS", "find_task", "foreign_options"]
 
-TASKS: dict[str, Task] = {"classify": CLASSIFY, "translate": TRANSLATE}
+TASKS: dict[str, Task] = {"classify": CLASSIFY, "translate": TRANSLATE, "pretrain": PRETRAIN}
 """Every task by the name that a saved model gives it."""
 
 
@@ -46,11 +47,13 @@ def find_task(model: Path, context: typer.Context) -> Task:
 
 def foreign_options(task: Task, context: typer.Context) -> dict[str, Task]:
     """Return the options that were given and mean nothing to a task, with the one they are for."""
+    command = context.info_name or ""
+    own = task.options.get(command, ())
     return {
         f"--{option.replace('_', '-')}": other
         for other in TASKS.values()
-        for option in other.options.get(context.info_name or "", ())
-        if other is not task and _is_given(context, option)
+        for option in other.options.get(command, ())
+        if option not in own and _is_given(context, option)
     }
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ...estimators.recipes import Recipe
     from ...estimators.trainer import Run
     from ...explain.fitted import Fitted
-    from ...records.data import DataCheck, PairCheck
+    from ...records.data import Check, DataCheck
     from ...records.explanation import Explanation, Piece
     from ...views.drawing.terminal import Terminal
 
@@ -126,13 +126,14 @@ class ClassificationJob(TrainingJob):
         """Fit the baseline, unless something was ended by hand."""
         if not self.baseline or run.interrupts.heeded:
             return
-        say("fitting a linear model over TF-IDF to compare with", quiet=self.quiet)
-        with suppress(KeyboardInterrupt):
-            run.reach("fitting TF-IDF + logistic regression")
-            with run.interrupts.released():
-                self.estimator.fit_baseline(self.reader)
+        from ...training.observers import counted as watched
 
-    def describe_check(self, check: DataCheck | PairCheck) -> Sequence[str]:
+        say("fitting a linear model over TF-IDF to compare with", quiet=self.quiet)
+        with suppress(KeyboardInterrupt), run.interrupts.released():
+            documents = watched(self.reader, "reading for TF-IDF", run.observers)
+            self.estimator.fit_baseline(documents, self.held_out or ())
+
+    def describe_check(self, check: Check) -> Sequence[str]:
         """Say what was found in the data, and how many words have vectors."""
         vectors = self.estimator.vector_coverage_
         given = "unlabelled" if self.asked.unlabelled else "vectors" if self.asked.vectors else None
@@ -165,10 +166,26 @@ def _summary(classifier: DocumentClassifier, out: Path) -> Sequence[str]:
         )
     return [
         *lines,
+        *_beside_tfidf(classifier),
         *_few_steps(classifier),
         f"  regard evaluate {out} TEST.csv --out report.html",
         f'  regard explain {out} --text "..."',
     ]
+
+
+def _beside_tfidf(classifier: DocumentClassifier) -> list[str]:
+    """Say how good TF-IDF is on the same documents, and what to do where it is better."""
+    baseline, facts = classifier.baseline_, classifier.facts_
+    if baseline is None or "baseline_accuracy" not in facts:
+        return []
+    theirs, ours = float(str(facts["baseline_accuracy"])), facts.get("validation_accuracy")
+    lines = [f"{baseline.name}, to compare: accuracy {theirs:.4f} on the same documents"]
+    if ours is not None and theirs > float(str(ours)):
+        lines.append(
+            "! the plain method is better here: try --recipe accurate, more documents or texts "
+            "without labels (--unlabelled), and prefer TF-IDF unless regard evaluate says otherwise"
+        )
+    return lines
 
 
 def _few_steps(classifier: DocumentClassifier) -> list[str]:

@@ -42,6 +42,7 @@ class TrainingToDo:
     changes: Sequence[str]
     vectors: Path | None
     unlabelled: str | None
+    bert: Path | None
     resume: bool
     overwrite: bool
     wide: str

@@ -14,9 +14,11 @@ from ..native import Job, library, required_library
 
 __all__ = ["KeptTable", "available"]
 
-_INTERFACE = 2  # must equal NGRAMS_INTERFACE in ngrams.h
+_INTERFACE = 3  # must equal NGRAMS_INTERFACE in ngrams.h
 _BITS = 21  # must equal ID_BITS there
 _FEWEST_BITS = 4
+# What so many occurrences are worth; the value of more is computed where it is met.
+_TIMES = np.concatenate([np.zeros(1), 1 + np.log(np.arange(1.0, 256.0))])
 
 _number, _pointer = ctypes.c_int64, ctypes.c_void_p
 
@@ -47,6 +49,30 @@ class _Job(Job):
         ("weights", _pointer),
         ("hits", _pointer),
         ("sums", _pointer),
+        ("next_task", _number),
+    )
+
+
+class _PicksJob(Job):
+    _fields_ = (
+        ("table", _pointer),
+        ("sentence_count", _number),
+        ("document_count", _number),
+        ("class_count", _number),
+        ("times_count", _number),
+        ("ids", _pointer),
+        ("starts", _pointer),
+        ("picks", _pointer),
+        ("pick_starts", _pointer),
+        ("weights", _pointer),
+        ("times", _pointer),
+        ("hits", _pointer),
+        ("hit_counts", _pointer),
+        ("uses", _pointer),
+        ("counts", _pointer),
+        ("totals", _pointer),
+        ("sums", _pointer),
+        ("next_worker", _number),
         ("next_task", _number),
     )
 
@@ -99,6 +125,41 @@ class KeptTable:
         job.fill(sentence_starts=sentence_starts, token_starts=token_ends[sentence_starts])
         job.fill(hits=np.empty(2 * len(ids) * self._job.longest, np.int32), sums=sums)
         required_library().run("weigh_ngrams", job, instructions=0, threads=threads)
+        return sums
+
+    def weigh_picks(
+        self,
+        ids: NDArray[np.int64],
+        lengths: NDArray[np.int64],
+        numbers: NDArray[np.int64],
+        counts: NDArray[np.int64],
+        weights: NDArray[np.float32],
+        *,
+        threads: int,
+    ) -> NDArray[np.float64]:
+        """Do as ``weigh`` for documents put together from sentences, many from the same ones.
+
+        Sentences are ``ids`` and their ``lengths``; ``numbers`` picks them, so many a document as
+        ``counts`` says. A sentence's features are found once, and a document is told by how it
+        differs from the one before it.
+        """
+        class_count = weights.shape[1]
+        sums = np.zeros((len(counts), class_count))
+        job = _PicksJob()
+        job.table = ctypes.addressof(self._job)
+        job.fill(sentence_count=len(lengths), document_count=len(counts), class_count=class_count)
+        job.fill(ids=np.ascontiguousarray(ids), starts=_starts(lengths))
+        job.fill(picks=np.ascontiguousarray(numbers), pick_starts=_starts(counts))
+        job.fill(weights=np.ascontiguousarray(weights), times=_TIMES, times_count=len(_TIMES))
+        job.fill(hits=np.empty(len(ids) * self._job.longest, np.int32))
+        job.fill(hit_counts=np.empty(len(lengths), np.int32))
+        # Memory that is never touched costs nothing, and few of the features are.
+        job.fill(uses=np.zeros((threads, len(lengths)), np.int32))
+        job.fill(counts=np.zeros((threads, self._job.count), np.int32))
+        job.fill(totals=np.empty((threads, class_count)), sums=sums, next_worker=0)
+        for name in ("find_ngrams", "weigh_picks"):
+            job.fill(next_task=0)
+            required_library().run(name, job, instructions=0, threads=threads)
         return sums
 
 

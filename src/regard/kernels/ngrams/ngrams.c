@@ -61,10 +61,9 @@ int regard_enter_ngrams(struct ngram_table *table)
 #define TOGETHER 32
 
 /* Note the features that end at some words of a sentence; the words before are there too. */
-static int64_t find_some(const struct ngram_job *job, const int64_t *ids, int64_t first,
+static int64_t find_some(const struct ngram_table *table, const int64_t *ids, int64_t first,
                          int64_t count, int32_t *hits)
 {
-    const struct ngram_table *table = job->table;
     const int64_t ceiling = (int64_t)1 << ID_BITS;
     uint64_t pairs[TOGETHER], triples[TOGETHER];
     int pair_hit[TOGETHER + 1];
@@ -106,6 +105,18 @@ static int64_t find_some(const struct ngram_job *job, const int64_t *ids, int64_
         const int32_t triple = triples[i] ? feature_of(table, triples[i]) : -1;
         if (triple >= 0)
             hits[found++] = triple;
+    }
+    return found;
+}
+
+/* Note the features of a sentence. */
+static int64_t find_all(const struct ngram_table *table, const int64_t *ids, int64_t length,
+                        int32_t *hits)
+{
+    int64_t found = 0;
+    for (int64_t first = 0, some; first < length; first += some) {
+        some = length - first < TOGETHER ? length - first : TOGETHER;
+        found += find_some(table, ids, first, some, hits + found);
     }
     return found;
 }
@@ -182,14 +193,142 @@ int regard_weigh_ngrams(int64_t set, struct ngram_job *job)
         for (int64_t sentence = job->sentence_starts[task];
              sentence < job->sentence_starts[task + 1]; sentence++) {
             const int64_t length = job->sentence_lengths[sentence];
-            for (int64_t first = 0, some; first < length; first += some) {
-                some = length - first < TOGETHER ? length - first : TOGETHER;
-                found += find_some(job, ids, first, some, hits + found);
-            }
+            found += find_all(job->table, ids, length, hits + found);
             ids += length;
         }
         sort_numbers(hits, found, job->table->count, hits + found);
         weigh(job, hits, found, job->sums + task * job->class_count);
+    }
+    return DONE;
+}
+
+#define SENTENCES 64 /* whose features one task finds */
+
+/* Find the features of each sentence; some sentences are a task. */
+int regard_find_ngrams(int64_t set, struct ngram_picks_job *job)
+{
+    (void)set;
+    for (int64_t task; (task = take_task(&job->next_task)) * SENTENCES < job->sentence_count;) {
+        const int64_t first = task * SENTENCES, left = job->sentence_count - first;
+        for (int64_t at = first; at < first + (left < SENTENCES ? left : SENTENCES); at++)
+            job->hit_counts[at] = (int32_t)find_all(
+                job->table, job->ids + job->starts[at], job->starts[at + 1] - job->starts[at],
+                job->hits + job->starts[at] * job->table->longest);
+    }
+    return DONE;
+}
+
+/* What one worker knows of the document before it. */
+struct tally {
+    int32_t *uses;   /* (sentences) */
+    int32_t *counts; /* (count), how often each feature occurs */
+    double *sums;    /* (class_count), of the weights times the values before they are divided */
+    double squares;
+    int64_t hit_count;
+};
+
+static double times_of(const struct ngram_picks_job *job, int32_t count)
+{
+    return count < job->times_count ? job->times[count] : 1 + log((double)count);
+}
+
+/* Let the features of a sentence occur once more or, with a step of -1, once less. */
+static void change(const struct ngram_picks_job *job, struct tally *tally, int64_t sentence,
+                   int32_t step)
+{
+    const int32_t *hits = job->hits + job->starts[sentence] * job->table->longest;
+    const int64_t class_count = job->class_count, count = job->hit_counts[sentence];
+    for (int64_t at = 0; at < count; at++) {
+        const int64_t later = at + AHEAD < count ? hits[at + AHEAD] : hits[at];
+        __builtin_prefetch(tally->counts + later);
+        __builtin_prefetch(job->table->rarity + later);
+        __builtin_prefetch(job->weights + later * class_count);
+        int32_t *const found = tally->counts + hits[at];
+        const double rarity = (double)job->table->rarity[hits[at]];
+        const double before = times_of(job, *found) * rarity;
+        *found += step;
+        const double after = times_of(job, *found) * rarity;
+        const float *weights = job->weights + hits[at] * class_count;
+        tally->squares += after * after - before * before;
+        for (int64_t number = 0; number < class_count; number++)
+            tally->sums[number] += (after - before) * (double)weights[number];
+    }
+    tally->hit_count += step * count;
+}
+
+/* Forget the features of some sentences, which are all there were. */
+static void clear(const struct ngram_picks_job *job, struct tally *tally, int64_t first,
+                  int64_t last)
+{
+    for (int64_t at = first; at < last; at++) {
+        const int64_t sentence = job->picks[at];
+        const int32_t *hits = job->hits + job->starts[sentence] * job->table->longest;
+        for (int64_t hit = 0; hit < job->hit_counts[sentence]; hit++)
+            tally->counts[hits[hit]] = 0;
+    }
+    memset(tally->sums, 0, sizeof *tally->sums * (size_t)job->class_count);
+    tally->squares = 0;
+    tally->hit_count = 0;
+}
+
+/* Make a tally of the document whose picks end at middle one of the next, whose picks begin there:
+ * of the sentences that only one of them has, or all over where that is less work. */
+static void turn(const struct ngram_picks_job *job, struct tally *tally, int64_t first,
+                 int64_t middle, int64_t last)
+{
+    int64_t whole = 0, changed = 0;
+    for (int64_t at = first; at < middle; at++)
+        tally->uses[job->picks[at]]--;
+    for (int64_t at = middle; at < last; at++) {
+        whole += job->hit_counts[job->picks[at]];
+        tally->uses[job->picks[at]]++;
+    }
+    for (int64_t at = first; at < last; at++)
+        if (tally->uses[job->picks[at]])
+            changed += job->hit_counts[job->picks[at]];
+    if (changed > whole)
+        clear(job, tally, first, middle);
+    for (int64_t at = first; at < last; at++) {
+        const int64_t sentence = job->picks[at];
+        int32_t *const use = tally->uses + sentence;
+        if (changed > whole) {
+            if (at >= middle)
+                change(job, tally, sentence, 1);
+            *use = 0;
+        }
+        for (; *use > 0; --*use)
+            change(job, tally, sentence, 1);
+        for (; *use < 0; ++*use)
+            change(job, tally, sentence, -1);
+    }
+    if (!tally->hit_count) /* rounding would leave a little */
+        clear(job, tally, 0, 0);
+}
+
+#define DOCUMENTS 128 /* one after the other, each told by how it differs from the one before */
+
+/* Weigh documents put together from sentences whose features are found; some are a task. */
+int regard_weigh_picks(int64_t set, struct ngram_picks_job *job)
+{
+    (void)set;
+    const int64_t worker = take_task(&job->next_worker);
+    struct tally tally = {
+        .uses = job->uses + worker * job->sentence_count,
+        .counts = job->counts + worker * job->table->count,
+        .sums = job->totals + worker * job->class_count,
+    };
+    for (int64_t task; (task = take_task(&job->next_task)) * DOCUMENTS < job->document_count;) {
+        const int64_t first = task * DOCUMENTS, left = job->document_count - first;
+        const int64_t last = first + (left < DOCUMENTS ? left : DOCUMENTS);
+        const int64_t *starts = job->pick_starts;
+        clear(job, &tally, 0, 0);
+        for (int64_t at = first; at < last; at++) {
+            turn(job, &tally, starts[at > first ? at - 1 : at], starts[at], starts[at + 1]);
+            const double norm = tally.squares > 0 ? sqrt(tally.squares) : 1;
+            for (int64_t number = 0; number < job->class_count; number++)
+                job->sums[at * job->class_count + number] = tally.sums[number] / norm;
+        }
+        clear(job, &tally, starts[last - 1], starts[last]);
     }
     return DONE;
 }

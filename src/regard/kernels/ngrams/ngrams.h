@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#define NGRAMS_INTERFACE 2
+#define NGRAMS_INTERFACE 3
 #define ID_BITS 21   /* as in models/ngrams.py */
 #define UNKNOWN_ID 1 /* as in text/vocab.py */
 
@@ -37,6 +37,29 @@ struct ngram_job {
     const float *weights;            /* (count, class_count) */
     int32_t *hits;                   /* (2 * tokens * longest), room for features */
     double *sums;                    /* (documents, class_count), zeros before */
+    int64_t next_task;
+};
+
+/* Documents that are put together from sentences, many of them from the same ones. */
+struct ngram_picks_job {
+    const struct ngram_table *table;
+    int64_t sentence_count;
+    int64_t document_count;
+    int64_t class_count;
+    int64_t times_count;
+    const int64_t *ids;         /* (tokens) */
+    const int64_t *starts;      /* (sentences + 1), the first token of each */
+    const int64_t *picks;       /* the numbers of the sentences of all documents */
+    const int64_t *pick_starts; /* (documents + 1) */
+    const float *weights;       /* (count, class_count) */
+    const double *times;        /* (times_count), what so many occurrences are worth */
+    int32_t *hits;              /* (tokens * longest), the features of each sentence ... */
+    int32_t *hit_counts;        /* (sentences), ... and how many they are */
+    int32_t *uses;              /* (workers, sentences), zeros before and after */
+    int32_t *counts;            /* (workers, count), zeros before and after */
+    double *totals;             /* (workers, class_count), room for sums */
+    double *sums;               /* (documents, class_count) */
+    int64_t next_worker;
     int64_t next_task;
 };
 

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#define SCANNER_INTERFACE 1
+#define SCANNER_INTERFACE 2
 
 /* So many characters are read at once, so whoever holds words keeps as many more behind them. */
 #define LANES 8
@@ -41,6 +41,7 @@ struct scan_rules {
     struct word_table tags;     /* to the kind that covers the tag */
     struct word_table entities; /* to the code point that it stands for */
     struct word_table words;    /* to the lists that a word is in, as bits */
+    int64_t parts_hangul;       /* whether every syllable of Korean is a token */
 };
 
 /* Texts end to end, and room for what is found in them. */

@@ -39,7 +39,7 @@ __all__ = [
 LANES = 8  # must equal LANES in scanner.h: so many characters more must be readable
 MARGIN = 2  # must equal MARGIN in text.h
 
-_INTERFACE = 1  # must equal SCANNER_INTERFACE in scanner.h
+_INTERFACE = 2  # must equal SCANNER_INTERFACE in scanner.h
 _MOST_CODES = (1 << 32) - 1  # so that a word's place fits into a slot
 _NAMES = ("scan", "enter_words", "number_words")
 _FEWEST_SLOTS = 16
@@ -57,6 +57,7 @@ class ScannerRules:
     tags: Mapping[str, int]  # the kind that covers a tag of this name
     entities: Mapping[str, int]  # the code point that an entity stands for
     words: Mapping[str, int]  # the lists a word is in, as bits
+    parts_hangul: bool = False  # whether every syllable of Korean is a token
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,6 +93,7 @@ class Scanner:
         assert rules.lower.dtype == np.uint32
         self._rules = Rules()
         self._rules.fill(kinds=rules.kinds, lower=rules.lower, lower_count=len(rules.lower))
+        self._rules.fill(parts_hangul=int(rules.parts_hangul))
         for name in ("tags", "entities", "words"):
             self._rules.fill(**{name: WordTable.of(getattr(rules, name)).job()})
 
@@ -214,6 +216,7 @@ class Rules(Job):
         ("tags", Table),
         ("entities", Table),
         ("words", Table),
+        ("parts_hangul", _number),
     )
 
 

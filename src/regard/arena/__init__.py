@@ -1,0 +1,1 @@
+"""Models of many kinds trained on the same documents, and compared."""

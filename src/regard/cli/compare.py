@@ -1,0 +1,134 @@
+"""``regard compare``: models of many kinds trained on the same documents, in one picture."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..config import require, require_seed
+from ..errors import MissingExtra
+from .inputs import existing, open_documents
+from .options import (
+    Data,
+    Device,
+    Encoding,
+    Json,
+    LabelsSeparator,
+    OnBadRow,
+    Quiet,
+)
+from .output import Delivery, counted, say
+
+__all__ = ["compare"]
+
+Test = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="What to ask all of them about; else a fifth of the data."),
+]
+Models = Annotated[
+    str | None,
+    typer.Option(metavar="NAME,NAME", help="Which to train, of {contenders}; else all."),
+]
+Against = Annotated[
+    str | None, typer.Option(metavar="NAME", help="The model that the others are compared with.")
+]
+Seeds = Annotated[int, typer.Option(min=1, help="How often each is trained, with other draws.")]
+Budget = Annotated[
+    float | None,
+    typer.Option(min=0, metavar="MINUTES", help="After so long no further training is begun."),
+]
+Limit = Annotated[
+    int | None, typer.Option(min=2, help="Learn from so many documents at most, drawn at random.")
+]
+Again = Annotated[bool, typer.Option("--again", help="Throw away what was trained before.")]
+Picture = Annotated[bool, typer.Option(help="Also draw a PNG beside the page.")]
+
+
+def compare(
+    data: Data,
+    test: Test = None,
+    out: Annotated[Path, typer.Option(help="Write the page, or the numbers as .json.")] = Path(
+        "comparison.html"
+    ),
+    models: Models = None,
+    against: Against = None,
+    seeds: Seeds = 3,
+    seed: Annotated[int, typer.Option(help="The first of the seeds.")] = 0,
+    budget: Budget = None,
+    limit: Limit = None,
+    again: Again = False,
+    picture: Picture = True,
+    json: Json = False,
+    text_column: Annotated[str, typer.Option(help="The column that holds the text.")] = "text",
+    label_column: Annotated[str, typer.Option(help="The column that holds the label.")] = "label",
+    labels_separator: LabelsSeparator = None,
+    encoding: Encoding = None,
+    on_bad_row: OnBadRow = "stop",
+    device: Device = "auto",
+    quiet: Quiet = False,
+) -> None:
+    """Train models of many kinds on the same documents and compare them.
+
+    Draws accuracy, faithfulness, speed and memory in one picture. What is trained is kept beside
+    the page: started again, it goes on where it was.
+    """
+    import shutil
+
+    from ..arena.contenders import CONTENDERS
+    from ..arena.run import Arena, sides
+    from ..audit.run import sample
+    from ..data.columns import Columns
+    from ..training.devices import choose_device
+    from ..training.observers import Progress, Stage
+    from ..views.comparison.page import render
+    from ..views.comparison.picture import write_picture
+    from ..views.comparison.terminal import summary
+
+    require_seed(seed)
+    delivery = Delivery(out, json, quiet, (data, test), "comparison")
+    names = list(CONTENDERS) if models is None else [name.strip() for name in models.split(",")]
+    columns = Columns(
+        text=text_column,
+        label=label_column,
+        labels_separator=labels_separator,
+        encoding=encoding,
+        carry=False,
+    )
+    require(test is None or test != data, "--test is the data to learn from; give other documents")
+    for path in filter(None, (data, test)):
+        existing(path)
+    documents = counted(open_documents(data, columns, on_bad_row), "read", quiet=quiet)
+    asked = None if test is None else open_documents(test, columns, on_bad_row)
+    both = sides(documents, asked, seed=seed)
+    if limit is not None:
+        both = replace(both, training=sample(both.training, limit, seed))
+    tested = Path(test).name if test else "a fifth held out"
+    folder = out.with_name(f"{out.stem}.trainings")
+    if again:
+        shutil.rmtree(folder, ignore_errors=True)
+    with Progress(quiet=quiet, lines=False) as progress:
+        arena = Arena(
+            replace(both, data=Path(data).name, tested_on=tested),
+            names,
+            range(seed, seed + seeds),
+            folder=folder,
+            against=against,
+            device=str(choose_device(device)),
+            budget=None if budget is None else 60 * budget,
+            tell=lambda line: say(line, quiet=quiet),
+            watch=lambda done, total, what: progress.on_stage(
+                Stage("comparing", done, total, what)
+            ),
+        )
+        found = arena.run()
+    if picture:
+        drawn = out.with_suffix(".png")
+        try:
+            write_picture(found, drawn)
+            say(f"picture written to {drawn}", quiet=quiet)
+        except MissingExtra as problem:
+            say(f"no picture: {problem}", quiet=quiet)
+    delivery.give(found, page=render, lines=summary)

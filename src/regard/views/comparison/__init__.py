@@ -1,0 +1,1 @@
+"""Models beside each other: as a page, a picture, lines for a terminal."""

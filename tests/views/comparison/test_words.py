@@ -1,0 +1,59 @@
+"""What is said of a comparison: who is best, and where our own models are weak."""
+
+import pytest
+
+from regard.records.evaluation import Interval
+from regard.views.comparison.words import headline, number, weaknesses, write_bytes
+from support.comparisons import compared, standing, usual
+
+
+def test_the_headline_names_the_best_and_who_is_not_told_apart():
+    first, second, *_ = headline(usual())
+    assert "regard <b> is right most often: 92.0 % of 1,000 test documents" in first
+    assert "flat, constant are less accurate" in second
+    assert "TF-IDF & linear is not told apart" in second
+
+
+def test_our_own_weaknesses_are_said():
+    (said,) = weaknesses(usual())
+    assert "answers 10 times as slowly as TF-IDF & linear" in said
+    assert "takes 2 times the memory as TF-IDF & linear" in said
+    assert "trains 15 times as long as TF-IDF & linear" in said
+    assert "15.0 points less of the probability hang than those of flat" in said
+
+
+def test_a_model_that_is_plainly_less_accurate_is_no_rival_in_speed():
+    found = compared(standing("ours", 0.92, ours=True), standing("quick", 0.6, milliseconds=0.01))
+    assert "slowly" not in weaknesses(found)[0]
+
+
+def test_being_less_accurate_is_said_first():
+    found = compared(standing("ours", 0.9, ours=True), standing("other", 0.93))
+    assert weaknesses(found)[0].startswith(
+        "Where ours is weak: it is 3.0 points less accurate than other"
+    )
+    near = compared(standing("ours", 0.9, ours=True), standing("other", 0.902))
+    assert "which may be chance" in weaknesses(near)[0]
+
+
+def test_without_a_weakness_that_is_said_and_without_ours_nothing():
+    alone = standing("ours", 0.99, ours=True, interval=Interval(0.98, 1.0))
+    assert weaknesses(compared(alone, standing("other", 0.5)))[0].startswith("No weakness")
+    assert weaknesses(compared(standing("a", 0.9), standing("b", 0.8), against="a")) == []
+
+
+@pytest.mark.parametrize(
+    ("size", "said"),
+    [(None, "–"), (0, "0 B"), (999, "999 B"), (4200, "4.2 kB"), (5e7, "50 MB"), (2e9, "2 GB")],
+)
+def test_sizes_are_written_for_people(size, said):
+    assert write_bytes(size) == said
+
+
+def test_numbers_have_three_digits_that_matter():
+    assert [number(one) for one in (12345, 999.6, 4.567, 0.01234)] == [
+        "12,300",
+        "1,000",
+        "4.57",
+        "0.0123",
+    ]
