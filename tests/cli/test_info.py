@@ -28,6 +28,18 @@ def test_json_has_the_numbers(shell, project):
     assert told["bytes_on_disk"] == sum(sizes)
 
 
+def test_time_and_memory_are_measured_on_the_spot(shell, project, tmp_path):
+    told = json.loads(shell("info", project.model, "--json").out)
+    assert told["milliseconds_per_document"] > 0 and told["documents_per_second"] > 0
+    assert told["peak_memory_bytes"] is None or told["peak_memory_bytes"] >= 0
+    assert told["measured_on"].startswith("a review of 2")
+    (tmp_path / "text.txt").write_text("We saw a film. " * 5)
+    for text in (tmp_path / "text.txt", "We saw a film. " * 5):
+        told = json.loads(shell("info", project.model, "--json", "--text", text).out)
+        assert told["measured_on"].startswith("the given text of 20 words")
+    assert "milliseconds" not in shell("info", project.model, "--no-measure").out
+
+
 def test_many_classes_are_cut_short(shell, tmp_path):
     texts, labels = reviews(50, classes=[f"class {n}" for n in range(10, 60)])
     tiny(training__epochs=1, validation=0.0).fit(texts, labels).save(tmp_path / "model")

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from .options import Json
+from .inputs import LONGEST_NAME
+from .options import Device, Json
 from .output import show
 from .tasks import find_task
+from .tasks.task import Answering
 
 __all__ = ["info"]
 
@@ -19,10 +23,24 @@ def info(
     model: Annotated[
         Path | None, typer.Argument(metavar="[MODEL]", help="A folder that train wrote.")
     ] = None,
+    text: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT|FILE", help="Time it on this text; else on a review."),
+    ] = None,
+    measure: Annotated[
+        bool, typer.Option(help="Measure time and memory, for which the model answers texts.")
+    ] = True,
     json: Json = False,
+    device: Device = "auto",
 ) -> None:
-    """Describe a model, or this installation."""
-    facts = _installation() if model is None else find_task(model, context).describe(model)
+    """Describe a model and measure what it takes, or describe this installation."""
+    if model is None:
+        facts = _installation()
+    else:
+        task = find_task(model, context)
+        facts = task.describe(model)
+        if measure and task.load is not None:
+            facts |= _footprint(partial(task.load, model, device), _read(text))
     if json:
         import json as writer
 
@@ -33,6 +51,34 @@ def info(
         # A setting is written as --set takes it.
         shown = name if "." in name else name.replace("_", " ")
         show(f"{shown:<{width}}  {_shown(value)}")
+
+
+def _read(text: str | None) -> str | None:
+    """The text itself, or that of a file of this name."""
+    if text is None or len(text) > LONGEST_NAME or not Path(text).is_file():
+        return text
+    return Path(text).read_text(encoding="utf-8", errors="replace")
+
+
+def _footprint(load: Callable[[], Answering], text: str | None) -> dict[str, object]:
+    """What answering takes, on texts as long as the given one; the model is loaded twice.
+
+    The first time brings the libraries with it, whose memory is not the model's.
+    """
+    from ..estimators.footprint import SAMPLE, measure_footprint, reordered
+
+    load()
+    given = text is not None and bool(text.split())
+    texts = reordered(str(text) if given else SAMPLE)
+    found = measure_footprint(load, lambda answer, asked: answer(asked), texts)
+    what = "the given text" if given else "a review"
+    return {
+        "milliseconds_per_document": found.milliseconds,
+        "documents_per_second": found.documents_per_second,
+        "peak_memory_bytes": found.peak_bytes,
+        "measured_on": f"{what} of {found.words:.0f} words, in {found.documents} orders of its "
+        f"words, by {found.device} with {found.threads} thread{'s' * (found.threads > 1)}",
+    }
 
 
 def _installation() -> dict[str, object]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
+import random
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -15,7 +16,7 @@ import torch
 
 from ..records.comparison import Footprint
 
-__all__ = ["SAMPLE", "bytes_on_disk", "measure_footprint"]
+__all__ = ["SAMPLE", "bytes_on_disk", "measure_footprint", "reordered"]
 
 T = TypeVar("T")
 
@@ -32,6 +33,7 @@ SAMPLE = " ".join(
 )
 """The text that is read where none is given: about 250 words of a review."""
 
+ORDERS = 24  # texts that are made of one
 ALONE = 15  # documents that are answered one by one
 LONGEST = 2.0  # seconds after which no further round is begun
 ROUNDS = 5
@@ -64,6 +66,12 @@ def measure_footprint(
         device="cuda" if torch.cuda.is_available() and torch.cuda.memory_allocated() else "cpu",
         threads=torch.get_num_threads(),
     )
+
+
+def reordered(text: str, count: int = ORDERS) -> list[str]:
+    """Return the text and others of its words in other orders, so that nothing is met again."""
+    words, draw = text.split(), random.Random(0)
+    return [text, *(" ".join(draw.sample(words, len(words))) for _ in range(count - 1))]
 
 
 def bytes_on_disk(folder: Path) -> int:

@@ -21,7 +21,15 @@ from ..training import (
     classifier_from,
     held_out,
 )
-from .task import DocumentsToLabel, ModelToEvaluate, Task, TextsToShow, TrainingToDo, describe_saved
+from .task import (
+    Answering,
+    DocumentsToLabel,
+    ModelToEvaluate,
+    Task,
+    TextsToShow,
+    TrainingToDo,
+    describe_saved,
+)
 
 if TYPE_CHECKING:
     from ...data.columns import Columns
@@ -441,6 +449,12 @@ def _describe(folder: Path) -> dict[str, object]:
     return describe_saved(folder, facts, saved.settings.to_dict())
 
 
+def _load(folder: Path, device: str) -> Answering:
+    from ...estimators.classifier import DocumentClassifier
+
+    return DocumentClassifier.load(folder, device=device).predict_proba
+
+
 def _choices() -> dict[str, Iterable[str]]:
     from ...models import MODELS
     from ...nn.attention import SCORES
@@ -485,5 +499,6 @@ CLASSIFY = Task(
     explain=_explain,
     predict=_predict,
     describe=_describe,
+    load=_load,
     choices=_choices,
 )

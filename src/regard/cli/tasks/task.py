@@ -10,6 +10,7 @@ from ...errors import ConfigError
 from ..inputs import TextsToExplain
 
 __all__ = [
+    "Answering",
     "DocumentsToLabel",
     "ModelToEvaluate",
     "Task",
@@ -145,6 +146,10 @@ class TextsToTranslate:
     quiet: bool
 
 
+Answering = Callable[[list[str]], object]
+"""Answers texts, in whatever form; how long that takes is measured."""
+
+
 def cannot(asked: object) -> None:
     """Stand for what a task has no answer to; ``find_task`` says so before it is asked."""
     raise ConfigError("this kind of model does not do that")
@@ -165,6 +170,7 @@ class Task:
     predict: Callable[[DocumentsToLabel], None] = cannot
     translate: Callable[[TextsToTranslate], None] = cannot
     audit: Callable[[TextsToAudit], None] | None = None  # None: as documents with labels are
+    load: Callable[[Path, str], Answering] | None = None  # from a folder to a device, for info
 
 
 def describe_saved(

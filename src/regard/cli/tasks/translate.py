@@ -22,6 +22,7 @@ from ..training import (
     translator_networks,
 )
 from .task import (
+    Answering,
     ModelToEvaluate,
     Task,
     TextsToAudit,
@@ -353,6 +354,12 @@ def _describe(folder: Path) -> dict[str, object]:
     return describe_saved(folder, facts, saved.settings.to_dict())
 
 
+def _load(folder: Path, device: str) -> Answering:
+    from ...estimators.translator import Translator
+
+    return Translator.load(folder, device=device).predict
+
+
 def _choices() -> dict[str, Iterable[str]]:
     from ...nn.attention import SCORES
 
@@ -377,6 +384,7 @@ TRANSLATE = Task(
     explain=_explain,
     translate=_translate,
     describe=_describe,
+    load=_load,
     choices=_choices,
     audit=_audit,
 )
