@@ -221,6 +221,12 @@ class Audit(Record):
 
         return render(self)
 
+    def _repr_html_(self) -> str:
+        from ..views.audit.terminal import summary
+        from ..views.notebook import card
+
+        return card(summary(self), whole=self.to_html())
+
 
 def _doubt_methods(audit: Audit) -> Iterator[Doubt]:
     ranking = audit.ranking(audit.default_method)

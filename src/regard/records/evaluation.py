@@ -249,3 +249,15 @@ class Evaluation(Record):
             for mistake in self.mistakes
         )
         return replace(self, mistakes=mistakes)
+
+    def to_html(self) -> str:
+        """Return a whole HTML page that needs nothing else."""
+        from ..views.evaluation.page import render
+
+        return render(self)
+
+    def _repr_html_(self) -> str:
+        from ..views.evaluation.terminal import summary
+        from ..views.notebook import card
+
+        return card(summary(self), whole=self.to_html())

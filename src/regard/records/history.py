@@ -92,3 +92,8 @@ class History(Record):
     def seconds(self) -> float:
         """How long the training took, without the validation."""
         return sum(epoch.seconds for epoch in self.epochs)
+
+    def _repr_html_(self) -> str:
+        from ..views.notebook import draw_history
+
+        return draw_history(self)

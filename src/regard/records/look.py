@@ -115,6 +115,18 @@ class Look(Record):
     sure: float = 0.9  # how probable an answer must be to doubt a label
     title: str = ""
 
+    def to_html(self) -> str:
+        """Return a whole HTML page that needs nothing else."""
+        from ..views.look import render
+
+        return render(self)
+
+    def _repr_html_(self) -> str:
+        from ..views.look import summary
+        from ..views.notebook import card
+
+        return card(summary(self), whole=self.to_html())
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -170,3 +182,15 @@ class Difference(Record):
     def __bool__(self) -> bool:
         """Whether anything changed."""
         return bool(self.changes)
+
+    def to_html(self) -> str:
+        """Return a whole HTML page that needs nothing else."""
+        from ..views.difference import render
+
+        return render(self)
+
+    def _repr_html_(self) -> str:
+        from ..views.difference import summary
+        from ..views.notebook import card
+
+        return card(summary(self), whole=self.to_html())

@@ -245,4 +245,4 @@ def test_a_notebook_gets_the_styles_with_the_picture(explain):
 
 def test_both_themes_are_in_the_styles():
     assert "prefers-color-scheme:dark" in styles()
-    assert styles().count("--rg-paper:#") == 2
+    assert styles().count("--rg-paper:#") == 4, "by the system, and by the notebook"

@@ -10,7 +10,7 @@ from functools import cache
 
 from ...records.alignment import Alignment
 from ..drawing.colours import DARK, LEGEND_LEVELS, LEVELS, LIGHT, Theme, hexadecimal
-from ..drawing.page import asset, escape, link_documents, page
+from ..drawing.page import asset, escape, link_documents, page, themed
 from ..drawing.words import plural, two_digits
 from ..drawing.wrapping import is_right_to_left
 from ..explanation.page import styles as explanation_styles
@@ -68,8 +68,7 @@ def styles(*, most: int = 1) -> str:
         for rank in range(1, most + 1)
     )
     return (
-        f"{explanation_styles()}.rg-aligned{{{_greys(LIGHT)}}}"
-        f"@media screen and (prefers-color-scheme:dark){{.rg-aligned{{{_greys(DARK)}}}}}"
+        f"{explanation_styles()}{themed('.rg-aligned', _greys(LIGHT), _greys(DARK))}"
         f"{shades}{chosen}\n{asset('alignment.css')}"
     )
 

@@ -25,6 +25,7 @@ __all__ = [
     "section",
     "summarise",
     "table",
+    "themed",
 ]
 
 # Code points that no HTML file can hold: NUL, and surrogates without their other half.
@@ -70,6 +71,22 @@ _COLOURS = f"""
 @media print {{ :root {{ color-scheme: light; {_variables(PRINT)}; }}
   * {{ print-color-adjust: exact; -webkit-print-color-adjust: exact; }} }}
 """
+
+
+_LIGHT_NOTEBOOKS = ('[data-jp-theme-light="true"]', ".vscode-light", 'html[theme="light"]')
+_DARK_NOTEBOOKS = ('[data-jp-theme-light="false"]', ".vscode-dark", 'html[theme="dark"]')
+"""How Jupyter, VS Code and Colab say what they look like."""
+
+
+def themed(selector: str, light: str, dark: str) -> str:
+    """Return rules that are light or dark as the notebook is, elsewhere as the system is."""
+    light, dark = f"{light};color-scheme:light", f"{dark};color-scheme:dark"
+    return (
+        f"{selector}{{{light}}}"
+        f"@media screen and (prefers-color-scheme:dark){{{selector}{{{dark}}}}}"
+        f"{','.join(f'{within} {selector}' for within in _LIGHT_NOTEBOOKS)}{{{light}}}"
+        f"{','.join(f'{within} {selector}' for within in _DARK_NOTEBOOKS)}{{{dark}}}"
+    )
 
 
 def escape(value: object) -> str:

@@ -8,7 +8,7 @@ from functools import cache
 from ...records.explanation import ClassName, Decision, Explanation
 from ..drawing.charts import STYLES
 from ..drawing.colours import DARK, LEVELS, LIGHT, Scale, Theme, hexadecimal
-from ..drawing.page import asset, escape, link_documents, page
+from ..drawing.page import asset, escape, link_documents, page, themed
 from ..drawing.words import percent
 from .passages import HOP_KEY, KEYS, hop_count, shadings, unit_of
 from .receipt import panel
@@ -84,8 +84,7 @@ def styles(*, hops: int = 0) -> str:
     """Return the style sheet of ``fragment``, for weights of at most so many hops."""
     keys = [*KEYS, *(HOP_KEY.format(hop + 1) for hop in range(hops))]
     return (
-        f".regard{{{_variables(LIGHT)}}}"
-        f"@media screen and (prefers-color-scheme:dark){{.regard{{{_variables(DARK)}}}}}"
+        f"{themed('.regard', _variables(LIGHT), _variables(DARK))}"
         f"{''.join(map(_shades, keys))}\n{STYLES}\n{asset('explanation.css')}"
         f"{''.join(map(_style_choice, keys[1:]))}{''.join(map(_style_bars, range(1, hops + 1)))}"
     )
