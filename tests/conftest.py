@@ -1,6 +1,8 @@
-"""What tests of several parts share: the processor's ways, and a fitted classifier to look at."""
+"""What tests of several parts share: the processor's ways, a fitted classifier, a browser."""
 
 import os
+import shutil
+from collections.abc import Iterator
 
 import pytest
 
@@ -23,3 +25,29 @@ def fitted():
 def fitted_tags():
     """Return a classifier of several labels a document."""
     return tiny(training__epochs=16).fit(*tagged(80))
+
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[object]:
+    """Return a real browser; without one the tests that look at pages say so and are skipped."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="needs the package playwright")
+    program = next(
+        filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])), None
+    )
+    if program is None:
+        pytest.skip("no chromium on this machine; install it to test the page in a real browser")
+    with sync_api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        yield started
+        started.close()

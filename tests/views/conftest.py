@@ -6,8 +6,7 @@ And a real browser to look at pages with; tests are skipped where there is none.
 import math
 import random
 import re
-import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
@@ -94,31 +93,6 @@ def scored(explain: Explain) -> Explain:
         return replace(shares, decisions=(replace(shares.decisions[0], weights=weights),))
 
     return made
-
-
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[object]:
-    sync_api = pytest.importorskip("playwright.sync_api", reason="needs the package playwright")
-    program = next(
-        filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])), None
-    )
-    if program is None:
-        pytest.skip("no chromium on this machine; install it to test the page in a real browser")
-    with sync_api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=program, args=FLAGS)
-        yield started
-        started.close()
 
 
 @pytest.fixture

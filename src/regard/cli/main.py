@@ -27,6 +27,7 @@ from .info import info
 from .look import look
 from .output import say, show
 from .predict import predict
+from .serve import serve
 from .startup import collect_seldom
 from .train import train
 from .translate import translate
@@ -59,6 +60,7 @@ for command in (
     diff,
     compare,
     info,
+    serve,
     experiment,
 ):
     app.command(cls=Command)(command)

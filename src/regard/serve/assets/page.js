@@ -1,0 +1,514 @@
+"use strict";
+// Everything is drawn with text nodes and element properties: no text of a user becomes markup.
+
+const $ = (id) => document.getElementById(id);
+const state = { models: [], asked: 0 };
+const canMark = document.documentElement.dataset.marks === "yes";
+const percent = (share) => (100 * share).toFixed(share > 0.9995 || share < 0.0005 ? 0 : 1) + " %";
+
+function make(tag, given = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(given)) {
+    if (name in node && name !== "list") node[name] = value;
+    else node.setAttribute(name, value);
+  }
+  node.append(...children.filter((child) => child !== null && child !== undefined));
+  return node;
+}
+
+function tell(message, bad = false) {
+  $("status").textContent = message;
+  $("status").classList.toggle("bad", bad);
+}
+
+async function call(path, body, method = body ? "POST" : "GET") {
+  const headers = { "content-type": "application/json" };
+  const key = sessionStorage.getItem("regard-key");
+  if (key) headers["authorization"] = "Bearer " + key;
+  let answer;
+  try {
+    answer = await fetch(path, { method, headers, body: body ? JSON.stringify(body) : undefined });
+  } catch {
+    throw new Error("the server does not answer; is it still running?");
+  }
+  if (answer.status === 401 && (await askKey())) return call(path, body, method);
+  if (!answer.ok) {
+    const said = await answer.json().catch(() => ({}));
+    throw new Error(said.error || `the server answered ${answer.status}`);
+  }
+  return answer;
+}
+
+function askKey() {
+  const dialog = $("key-dialog");
+  dialog.showModal();
+  return new Promise((resolve) => dialog.addEventListener("close", () => {
+    sessionStorage.setItem("regard-key", $("key").value);
+    resolve(Boolean($("key").value));
+  }, { once: true }));
+}
+
+// ---------------------------------------------------------------- what can be asked
+
+async function start() {
+  state.models = (await (await call("models")).json()).models;
+  for (const model of state.models) $("model").append(make("option", { value: model.name }, model.name));
+  if (state.models.length < 2) $("other-box").hidden = true;
+  $("model").addEventListener("change", suit);
+  suit();
+}
+
+function suit() {
+  const model = chosen();
+  const document_model = model.endpoints.includes("explain");
+  for (const box of document.querySelectorAll(".of-labels")) box.hidden = !document_model;
+  $("other").replaceChildren(make("option", { value: "" }, "none"));
+  for (const other of state.models) {
+    if (other.name !== model.name && other.task === model.task) {
+      $("other").append(make("option", { value: other.name }, other.name));
+    }
+  }
+  if (!document_model) return;
+  const usual = model.default_method.replaceAll("_", " ");
+  $("label").replaceChildren(make("option", { value: "" }, "the answer"));
+  for (const label of model.labels) $("label").append(make("option", { value: label }, label));
+  $("method").replaceChildren(make("option", { value: "default" }, `as measured best (${usual})`));
+  for (const method of model.methods) {
+    $("method").append(make("option", { value: method }, method.replaceAll("_", " ")));
+  }
+}
+
+const chosen = () => state.models.find((model) => model.name === $("model").value);
+
+// ---------------------------------------------------------------- asking
+
+$("ask").addEventListener("submit", (event) => { event.preventDefault(); show(); });
+$("text").addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) show();
+});
+for (const id of ["label", "method", "receipt", "other"]) {
+  $(id).addEventListener("change", () => { if ($("results").childElementCount) show(); });
+}
+
+async function show() {
+  const text = $("text").value;
+  if (!text.trim()) return tell("There is no text to read yet.", true);
+  const turn = ++state.asked;
+  const names = [$("model").value, $("other").value].filter(Boolean);
+  tell("Reading ...");
+  try {
+    const drawn = [];
+    for (const name of names) drawn.push(await ask(name, text));
+    if (turn !== state.asked) return;
+    $("results").classList.toggle("two", drawn.length === 2);
+    $("results").replaceChildren(...drawn);
+    tell("");
+    $("results").focus({ preventScroll: true });
+  } catch (problem) {
+    if (turn === state.asked) tell(problem.message, true);
+  }
+}
+
+async function ask(name, text) {
+  const model = state.models.find((one) => one.name === name);
+  if (model.endpoints.includes("translate")) {
+    const asked = { text, model: name, receipt: true };
+    return drawTranslation(name, await (await call("translate", asked)).json());
+  }
+  const question = {
+    text, model: name, method: $("method").value, receipt: $("receipt").checked,
+    label: model.labels.includes($("label").value) ? $("label").value : null,
+  };
+  return drawExplanation(model, question, await (await call("explain", question)).json());
+}
+
+// ---------------------------------------------------------------- an explanation
+
+function drawExplanation(model, question, found) {
+  const decision = found.decisions[0];
+  const points = Array.from(found.source); // spans count characters, not UTF-16 units
+  const section = make("article", { className: "answer" });
+  const bars = probabilityBars(found.probabilities, decision.label);
+  section.append(
+    make("h2", {}, model.name),
+    make("p", { className: "lead" }, make("b", {}, String(decision.label)), ` with ${percent(decision.probability)}`),
+  );
+  if (found.said.conclusion) section.append(make("p", { className: "conclusion" }, found.said.conclusion));
+  section.append(bars.node);
+  const whatIf = make("div", { className: "what-if", role: "status", hidden: true });
+  section.append(
+    legend(decision), whatIf,
+    drawText(points, decision, {
+      label: String(decision.label), model: model.name, source: found.source,
+      onErase: (rest, count) => tryWithout(model, decision, rest, count, whatIf, bars),
+    }),
+    make("div", { className: "columns" }, wordList(points, decision, 1, "Speaks for it"),
+      wordList(points, decision, -1, "Speaks against it")),
+  );
+  for (const note of [found.said.finding, ...found.said.notes]) {
+    if (note) section.append(make("p", { className: "muted" }, note));
+  }
+  if (decision.receipt) section.append(receipt(decision, found.said));
+  section.append(make("div", { className: "actions" },
+    make("button", { type: "button", onclick: () => save(question) }, "Save this as a file to send")));
+  return section;
+}
+
+function probabilityBars(probabilities, label) {
+  const ranked = [...probabilities].sort((one, other) => other[1] - one[1]).slice(0, 8);
+  const marks = new Map();
+  const node = make("ol", { className: "bars", "aria-label": "Probability of each label" });
+  for (const [name, share] of ranked) {
+    const fill = make("i"), was = make("b", { hidden: true });
+    const number = make("span", { className: "number" }, percent(share));
+    fill.style.width = `${100 * share}%`;
+    was.style.width = `${100 * share}%`;
+    marks.set(String(name), { fill, was, number, share });
+    const title = make("span", { className: "name" }, String(name));
+    if (String(name) === String(label)) title.style.fontWeight = "600";
+    node.append(make("li", {}, title, make("span", { className: "bar" }, fill, was), number));
+  }
+  const update = (shares) => {
+    for (const [name, mark] of marks) {
+      const share = shares ? shares[name] : mark.share;
+      mark.fill.style.width = `${100 * share}%`;
+      mark.was.hidden = !shares;
+      mark.number.textContent = percent(share);
+    }
+  };
+  return { node, update };
+}
+
+function legend(decision) {
+  const signed = decision.weights.some((weights) => weights.scores);
+  const key = (kind, said) => make("span", {}, make("span", { className: "key " + kind }), said);
+  return make("div", { className: "legend" },
+    key("for", signed ? "word that speaks for it" : "word it looked at"),
+    signed ? key("against", "word that speaks against it") : null,
+    key("sentence", "weight of the sentence"),
+    make("span", {}, "click a word or ✕ to erase it and see the answer change"));
+}
+
+function wordScores(decision) {
+  // As the pages of regard explain do: word weight times sentence weight where both are shares.
+  const words = decision.weights.find((weights) => weights.name === "word");
+  const sentences = decision.weights.find((weights) => weights.name === "sentence");
+  if (!words) return { words: null, sentences, scores: [] };
+  let scores = words.scores || words.values;
+  if (words.by === "sentence" && sentences) {
+    let place = 0;
+    scores = scores.map((score, number) => {
+      while (place + 1 < sentences.pieces.length && words.pieces[number][0] >= sentences.pieces[place][1]) place += 1;
+      return score * sentences.values[place];
+    });
+  }
+  return { words, sentences, scores };
+}
+
+function drawText(points, decision, reader) {
+  const { words, sentences, scores } = wordScores(decision);
+  const most = Math.max(1e-12, ...scores.map(Math.abs));
+  const cut = (start, end) => points.slice(start, end).join("");
+  const erased = new Set();
+  const long = words && words.pieces.length > 3000; // then only what is in view is laid out
+  const box = make("div", { className: long ? "text long" : "text", dir: "auto", role: "group", "aria-label": "The text, with what counted" });
+  const all = sentences && sentences.pieces.length ? sentences.pieces : [[0, points.length]];
+  const amounts = sentences ? sentences.scores || sentences.values : [];
+  const strongest = Math.max(1e-12, ...amounts.map(Math.abs));
+  const spans = [];
+  let next = 0;
+
+  const changed = () => {
+    const gone = new Uint8Array(points.length);
+    for (const [start, end] of erased) gone.fill(1, start, end);
+    reader.onErase(points.filter((_, place) => !gone[place]).join(""), erased.size);
+  };
+  const toggle = (piece, node, name) => {
+    if (!erased.delete(piece)) erased.add(piece);
+    node.classList.toggle(name, erased.has(piece));
+    return erased.has(piece);
+  };
+
+  all.forEach((piece, number) => {
+    const [start, end] = piece;
+    const said = make("span", { className: "said", dir: "auto" });
+    let at = start;
+    while (words && next < words.pieces.length && words.pieces[next][0] < end) {
+      const [from, to] = words.pieces[next];
+      if (from > at) said.append(cut(at, from));
+      const strength = Math.abs(scores[next]) / most;
+      const span = make("span", { className: "w", role: "button", tabIndex: -1, title: "erase this word" }, cut(from, to));
+      if (strength > 0.04) {
+        span.style.backgroundColor = `rgba(var(--${scores[next] < 0 ? "against" : "for"}), ${strength.toFixed(2)})`;
+      }
+      span.setAttribute("aria-pressed", "false");
+      span.addEventListener("click", () => {
+        span.setAttribute("aria-pressed", String(toggle(words.pieces[spans.indexOf(span)], span, "gone")));
+        changed();
+      });
+      spans.push(span);
+      said.append(span);
+      at = to;
+      next += 1;
+    }
+    said.append(cut(at, end));
+    const weight = make("span", { className: "weight" });
+    if (sentences) {
+      const amount = amounts[number];
+      const fill = make("i", { className: amount < 0 ? "against" : "" });
+      fill.style.width = `${(100 * Math.abs(amount)) / strongest}%`;
+      weight.append(fill);
+      weight.title = `weight ${amount.toPrecision(2)}`;
+    }
+    const tools = make("span", { className: "tools" });
+    const line = make("div", { className: "line" }, weight, said, tools);
+    const wipe = make("button", { type: "button", title: "Erase this sentence" }, "✕");
+    wipe.setAttribute("aria-label", `Erase sentence ${number + 1}`);
+    wipe.setAttribute("aria-pressed", "false");
+    wipe.addEventListener("click", () => {
+      wipe.setAttribute("aria-pressed", String(toggle(piece, line, "erased")));
+      changed();
+    });
+    tools.append(wipe);
+    if (canMark) tools.append(...markButtons(piece, number, reader));
+    box.append(line);
+  });
+
+  // One stop for the Tab key; arrows go from word to word.
+  if (spans.length) spans[0].tabIndex = 0;
+  box.addEventListener("keydown", (event) => {
+    const place = spans.indexOf(document.activeElement);
+    if (place < 0) return;
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (step && spans[place + step]) {
+      spans[place].tabIndex = -1;
+      spans[place + step].tabIndex = 0;
+      spans[place + step].focus();
+      event.preventDefault();
+    } else if (event.key === "Enter" || event.key === " ") {
+      spans[place].click();
+      event.preventDefault();
+    }
+  });
+  return box;
+}
+
+function markButtons(piece, number, reader) {
+  const kinds = { reason: "this is why", irrelevant: "irrelevant" };
+  const buttons = [];
+  for (const [kind, title] of Object.entries(kinds)) {
+    const button = make("button", { type: "button" }, title);
+    button.setAttribute("aria-pressed", "false");
+    button.setAttribute("aria-label", `Sentence ${number + 1}: ${title}`);
+    button.addEventListener("click", async () => {
+      const remove = button.getAttribute("aria-pressed") === "true";
+      try {
+        await call("marks", { text: reader.source, start: piece[0], end: piece[1], kind,
+          label: reader.label, model: reader.model, remove });
+        for (const other of buttons) other.setAttribute("aria-pressed", String(other === button && !remove));
+        tell(remove ? "Mark taken back." : "Mark kept. regard train --marks learns from it.");
+      } catch (problem) { tell(problem.message, true); }
+    });
+    buttons.push(button);
+  }
+  return buttons;
+}
+
+async function tryWithout(model, decision, rest, count, whatIf, bars) {
+  const turn = (whatIf.turn = (whatIf.turn || 0) + 1);
+  whatIf.hidden = !count;
+  if (!count) return bars.update(null);
+  try {
+    const found = await (await call("predict", { text: rest, model: model.name })).json();
+    if (whatIf.turn !== turn) return;
+    bars.update(found.probabilities);
+    const now = found.probabilities[decision.label];
+    const flips = !found.labels.includes(String(decision.label));
+    whatIf.textContent = `Without ${count} erased ${count === 1 ? "piece" : "pieces"}: ${decision.label} `
+      + `${percent(decision.probability)} → ${percent(now)}`
+      + (flips ? `; the answer becomes ${found.labels.join(", ") || "no label"}.` : ".");
+  } catch (problem) { whatIf.textContent = problem.message; }
+}
+
+function wordList(points, decision, sign, title) {
+  const { words, scores } = wordScores(decision);
+  if (!words) return null;
+  const best = new Map();
+  scores.forEach((score, number) => {
+    if (score * sign <= 0) return;
+    const word = points.slice(...words.pieces[number]).join("");
+    const known = best.get(word.toLowerCase());
+    if (!known || Math.abs(score) > Math.abs(known.score)) best.set(word.toLowerCase(), { word, score });
+  });
+  const ranked = [...best.values()].sort((one, other) => Math.abs(other.score) - Math.abs(one.score)).slice(0, 6);
+  if (!ranked.length) return null;
+  const most = Math.max(...scores.map(Math.abs));
+  const list = make("ol", { className: "bars" });
+  for (const { word, score } of ranked) {
+    const fill = make("i", { className: sign > 0 ? "for" : "against" });
+    fill.style.width = `${(100 * Math.abs(score)) / most}%`;
+    list.append(make("li", {}, make("span", { className: "name", dir: "auto" }, word),
+      make("span", { className: "bar" }, fill), make("span", { className: "number" }, score.toPrecision(2))));
+  }
+  return make("section", {}, make("h3", {}, title), list);
+}
+
+// ---------------------------------------------------------------- a receipt
+
+function receipt(decision, said) {
+  const box = make("details", { open: true }, make("summary", {}, "Is this explanation true?"));
+  for (const verdict of said.verdicts) box.append(make("p", {}, verdict));
+  for (const line of said.receipt) box.append(make("p", { className: "muted" }, line));
+  const charts = make("div", { className: "columns" });
+  for (const curve of decision.receipt.curves) {
+    if (curve.piece_count > 1) charts.append(chart(curve, decision));
+  }
+  box.append(charts);
+  return box;
+}
+
+function chart(curve, decision) {
+  const width = 320, height = 150, left = 34, bottom = 128, top = 10;
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  svg.setAttribute("role", "img");
+  const noun = curve.level + "s";
+  svg.setAttribute("aria-label", `Probability while the heaviest ${noun} are erased, and while random ones are`);
+  const add = (tag, given, text) => {
+    const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [name, value] of Object.entries(given)) node.setAttribute(name, value);
+    if (text) node.textContent = text;
+    svg.append(node);
+  };
+  const x = (place) => left + ((width - left - 8) * place) / curve.taken.length;
+  const y = (share) => bottom - (bottom - top) * share;
+  const path = (values) => [decision.probability, ...values].map((share, place) => `${x(place)},${y(share)}`).join(" ");
+  for (const share of [0, 0.5, 1]) {
+    add("line", { x1: left, x2: width - 8, y1: y(share), y2: y(share), stroke: "var(--line)" });
+    add("text", { x: left - 4, y: y(share) + 4, "text-anchor": "end" }, `${100 * share}%`);
+  }
+  add("polyline", { points: path(curve.random_without), fill: "none", stroke: "var(--muted)", "stroke-dasharray": "4 3", "stroke-width": 2 });
+  add("polyline", { points: path(curve.without), fill: "none", stroke: "var(--blue)", "stroke-width": 2.5 });
+  curve.taken.forEach((count, place) => add("text", { x: x(place + 1), y: height - 8, "text-anchor": "middle" }, String(count)));
+  const caption = make("h3", {}, `Erasing the heaviest ${noun} (line) and random ones (dashes)`);
+  return make("div", {}, caption, svg);
+}
+
+// ---------------------------------------------------------------- translations
+
+function drawTranslation(name, found) {
+  const section = make("article", { className: "answer" }, make("h2", {}, name));
+  for (const one of found.translations) {
+    const source = Array.from(one.source), target = Array.from(one.target);
+    section.append(make("p", { className: "lead", dir: "auto" }, one.target));
+    const head = make("tr", {}, make("th"));
+    for (const span of one.source_spans) head.append(make("th", { scope: "col" }, source.slice(...span).join("")));
+    const body = make("tbody");
+    one.target_spans.forEach((span, row) => {
+      const line = make("tr", {}, make("th", { scope: "row" }, target.slice(...span).join("") || "·"));
+      for (const weight of one.weights[row]) {
+        const cell = make("td", { title: percent(weight) });
+        cell.style.backgroundColor = `rgba(var(--for), ${weight.toFixed(2)})`;
+        line.append(cell);
+      }
+      body.append(line);
+    });
+    section.append(make("h3", {}, "Where each written piece (rows) looked"),
+      make("div", { className: "scroll", tabIndex: 0 }, make("table", { className: "matrix" }, make("thead", {}, head), body)));
+    if (one.receipt) {
+      section.append(make("p", { className: "conclusion" },
+        `Is it true? Verdict: ${one.receipt.judgement.verdict}.`));
+    }
+  }
+  return section;
+}
+
+// ---------------------------------------------------------------- files
+
+async function save(question) {
+  try {
+    const answer = await call("explain", { ...question, format: "html" });
+    const link = make("a", { href: URL.createObjectURL(await answer.blob()), download: "explanation.html" });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  } catch (problem) { tell(problem.message, true); }
+}
+
+for (const kind of ["dragover", "dragleave", "drop"]) {
+  $("drop").addEventListener(kind, (event) => {
+    event.preventDefault();
+    $("drop").classList.toggle("over", kind === "dragover");
+    if (kind === "drop" && event.dataTransfer.files[0]) open(event.dataTransfer.files[0]);
+  });
+}
+$("file").addEventListener("change", () => { if ($("file").files[0]) open($("file").files[0]); });
+
+async function open(file) {
+  if (file.size > 20e6) return tell(`${file.name} is too large for this page; use regard predict.`, true);
+  const text = await file.text();
+  $("rows").replaceChildren();
+  if (/\.(csv|tsv)$/i.test(file.name)) return openTable(file.name, readTable(text));
+  $("text").value = /\.html?$/i.test(file.name)
+    ? new DOMParser().parseFromString(text, "text/html").body.innerText : text;
+  show();
+}
+
+function readTable(text) {
+  // Quotes as RFC 4180 has them; the separator is the one that is most frequent in the head.
+  const head = text.slice(0, text.search(/\r|\n|$/));
+  const separator = [",", ";", "\t"].sort((one, other) => head.split(other).length - head.split(one).length)[0];
+  const rows = [];
+  let row = [], cell = "", quoted = false;
+  for (let place = 0; place < text.length; place += 1) {
+    const letter = text[place];
+    if (quoted) {
+      if (letter === '"' && text[place + 1] === '"') { cell += '"'; place += 1; }
+      else if (letter === '"') quoted = false;
+      else cell += letter;
+    } else if (letter === '"' && !cell) quoted = true;
+    else if (letter === separator) { row.push(cell); cell = ""; }
+    else if (letter === "\n" || letter === "\r") {
+      if (letter === "\r" && text[place + 1] === "\n") place += 1;
+      row.push(cell);
+      if (row.some(Boolean)) rows.push(row);
+      row = []; cell = "";
+    } else cell += letter;
+  }
+  row.push(cell);
+  if (row.some(Boolean)) rows.push(row);
+  return rows;
+}
+
+async function openTable(name, rows) {
+  const model = chosen();
+  if (!model.endpoints.includes("predict")) return tell("Tables are for models that label texts.", true);
+  if (rows.length < 2) return tell(`${name} has no rows below its head.`, true);
+  const head = rows.shift();
+  const most = 200;
+  const lengths = head.map((_, column) => rows.reduce((sum, row) => sum + (row[column] || "").length, 0));
+  let column = head.findIndex((title) => /^(text|review|comment|message|body|content)$/i.test(title.trim()));
+  if (column < 0) column = lengths.indexOf(Math.max(...lengths));
+  const texts = rows.slice(0, most).map((row) => row[column] || "");
+  tell(`Labelling ${texts.length} rows of ${name} by the column ${head[column] || column + 1} ...`);
+  try {
+    const found = [];
+    for (let place = 0; place < texts.length; place += 50) {
+      const some = { texts: texts.slice(place, place + 50), model: model.name };
+      found.push(...(await (await call("batch", some)).json()).answers);
+    }
+    const body = make("tbody");
+    texts.forEach((text, number) => {
+      const { labels, probabilities } = found[number];
+      const read = make("button", { type: "button", onclick: () => { $("text").value = text; show(); } },
+        text.length > 90 ? text.slice(0, 89) + "…" : text || "(empty)");
+      body.append(make("tr", {}, make("td", {}, labels.join(", ") || "none"),
+        make("td", {}, labels.length ? percent(probabilities[labels[0]]) : ""), make("td", {}, read)));
+    });
+    const titles = make("tr", {}, make("th", {}, "label"), make("th", {}, "probability"), make("th", {}, head[column]));
+    $("rows").replaceChildren(make("div", { className: "scroll", tabIndex: 0 },
+      make("table", {}, make("thead", {}, titles), body)));
+    tell(rows.length > most ? `The first ${most} of ${rows.length} rows; regard predict labels them all.` : "Choose a row to see why.");
+  } catch (problem) { tell(problem.message, true); }
+}
+
+start().catch((problem) => tell(problem.message, true));

@@ -1,0 +1,244 @@
+"""The models a server has loaded, what each can be asked, and new versions in their place.
+
+``KINDS`` says how a saved model is loaded and asked: a further task is one more entry of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import torch
+
+from ..errors import ConfigError, ModelError, RegardError, suggestion
+from ..estimators.classifier import DocumentClassifier
+from ..estimators.folder import CONFIG, task_of
+from ..estimators.translator import Translator
+from ..explain.fitted import Question
+from ..explain.methods import METHODS
+from ..records.alignment import Alignment
+from ..records.explanation import Explanation
+from .gathering import Gatherer
+from .settings import ServeSettings
+
+__all__ = ["KINDS", "Kind", "Loaded", "Shelf", "TextToExplain", "TextToTranslate"]
+
+E = TypeVar("E")
+Answer = Callable[[Sequence[Any]], Sequence[Any]]
+Watch = Callable[[str, Answer], Answer]
+PAUSE = 2.0  # seconds between two looks at the folders
+
+
+@dataclass(frozen=True, slots=True)
+class TextToExplain:
+    """A text, and what to explain about it."""
+
+    text: str
+    question: Question
+
+
+@dataclass(frozen=True, slots=True)
+class TextToTranslate:
+    """A text, and how many translations of it are wanted."""
+
+    text: str
+    count: int
+    receipt: bool
+
+
+@dataclass(frozen=True)
+class Kind(Generic[E]):
+    """How the models of one task are loaded, and what they answer, each to many questions."""
+
+    load: Callable[[Path, str], E]
+    answers: Mapping[str, Callable[[E, Sequence[Any]], Sequence[Any]]]  # by endpoint
+    describe: Callable[[E], dict[str, object]]
+
+
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """A model in memory, with a queue for each thing it can be asked."""
+
+    name: str
+    task: str
+    digest: str  # of the config.json it was loaded from, which has that of every file
+    about: Mapping[str, object]
+    queues: Mapping[str, Gatherer[Any, Any]]
+
+    async def close(self) -> None:
+        """Answer what is waiting and let go."""
+        for queue in self.queues.values():
+            await queue.close()
+
+
+class Shelf:
+    """The models of a server by name, each replaced when its folder has a new version."""
+
+    def __init__(self, settings: ServeSettings) -> None:
+        self._settings = settings
+        self._models: dict[str, Loaded] = {}
+        self.problems: dict[str, str] = {}  # why a new version was not taken
+
+    def load(self, watch: Watch = lambda endpoint, answer: answer) -> None:
+        """Load every model; the first that cannot be is an error.
+
+        ``watch`` is put around what answers the questions of an endpoint.
+        """
+        self._watch = watch
+        torch.set_num_threads(self._settings.threads)
+        for name in self._settings.models:
+            self._models[name] = self._load(name)
+
+    def __iter__(self) -> Iterator[Loaded]:
+        return iter(self._models.values())
+
+    def find(self, name: str | None, endpoint: str) -> Loaded:
+        """Return the model called ``name``, or the first that answers this."""
+        able = {one.name: one for one in self if endpoint in one.queues}
+        if name is None and able:
+            return next(iter(able.values()))
+        if name in able:
+            return able[name]
+        if name in self._models:
+            raise ConfigError(f"{name!r} is a model to {self._models[name].task}, not for this")
+        found = suggestion(name, self._models) if name else "no model here answers this"
+        raise ConfigError(f"there is no model {name!r}; {found}" if name else found)
+
+    async def keep_fresh(self) -> None:
+        """Watch the folders for ever; whoever asks meanwhile gets an answer of one version."""
+        while True:
+            await asyncio.sleep(PAUSE)
+            for name in self._models:
+                await self.refresh(name)
+
+    async def refresh(self, name: str) -> bool:
+        """Put the folder's version in the place of ours if it is another; say whether it was."""
+        old = self._models[name]
+        if self._digest(name) in (old.digest, None):
+            self.problems.pop(name, None)
+            return False
+        try:
+            new = await asyncio.to_thread(self._load, name)
+        except (RegardError, OSError) as problem:
+            # Half copied perhaps: the old one goes on, and the next look may find it whole.
+            self.problems[name] = type(problem).__name__
+            return False
+        self._models[name] = new
+        self.problems.pop(name, None)
+        await old.close()
+        return True
+
+    async def close(self) -> None:
+        """Answer what is waiting everywhere."""
+        for one in self:
+            await one.close()
+
+    def _digest(self, name: str) -> str | None:
+        """What tells versions of a folder apart; None while there is none."""
+        place = Path(self._settings.models[name]) / CONFIG
+        with contextlib.suppress(OSError):
+            return hashlib.sha256(place.read_bytes()).hexdigest()
+        return None
+
+    def _load(self, name: str) -> Loaded:
+        folder, digest = Path(self._settings.models[name]), self._digest(name)
+        task = task_of(folder)
+        if task not in KINDS:
+            raise ModelError(f"{folder} holds a model for the task {task!r}, which is not served")
+        kind, limits = KINDS[task], self._settings.limits
+        model = kind.load(folder, self._settings.device)
+        queues = {
+            endpoint: Gatherer[Any, Any](
+                self._watch(endpoint, partial(answer, model)),
+                size=_characters,
+                most_waiting=limits.waiting,
+            )
+            for endpoint, answer in kind.answers.items()
+        }
+        return Loaded(name, task, digest or "", kind.describe(model), queues)
+
+
+def _characters(question: str | TextToExplain | TextToTranslate) -> int:
+    return len(question if isinstance(question, str) else question.text)
+
+
+def _load_classifier(folder: Path, device: str) -> DocumentClassifier:
+    return DocumentClassifier.load(folder, device=device)
+
+
+def _label(model: DocumentClassifier, texts: Sequence[str]) -> list[dict[str, object]]:
+    """Label, its probability and those of all others, for each text."""
+    fitted = model.fitted_
+    likely = fitted.likely(texts)
+    names = [str(name) for name in fitted.labels.classes]
+    labels = fitted.labels_from(likely).tolist()
+    found: list[dict[str, object]] = []
+    for label, row in zip(labels, likely.tolist(), strict=True):
+        shares = dict(zip(names, row, strict=True))
+        chosen = [str(one) for one in label] if isinstance(label, tuple) else [str(label)]
+        found.append({"labels": chosen, "probabilities": shares})
+    return found
+
+
+def _explain(model: DocumentClassifier, asked: Sequence[TextToExplain]) -> list[Explanation]:
+    """Explain each text; those with the same question are answered together."""
+    fitted = model.fitted_
+    found: dict[int, Explanation] = {}
+    for question in dict.fromkeys(one.question for one in asked):
+        places = [place for place, one in enumerate(asked) if one.question == question]
+        explained = fitted.explain([asked[place].text for place in places], question)
+        found |= zip(places, explained, strict=True)
+    return [found[place] for place in range(len(asked))]
+
+
+def _describe_classifier(model: DocumentClassifier) -> dict[str, object]:
+    fitted = model.fitted_
+    return {
+        "labels": [str(name) for name in fitted.labels.classes],
+        "several_labels": fitted.labels.multilabel,
+        "methods": list(METHODS),
+        "default_method": fitted.default_method,
+        "network": fitted.network,
+    }
+
+
+def _load_translator(folder: Path, device: str) -> Translator:
+    return Translator.load(folder, device=device)
+
+
+def _translate(model: Translator, asked: Sequence[TextToTranslate]) -> list[list[Alignment]]:
+    """The best translations of each text, and where each piece of them looked."""
+    found: dict[int, list[Alignment]] = {}
+    for count, receipt in dict.fromkeys((one.count, one.receipt) for one in asked):
+        places = [
+            place for place, one in enumerate(asked) if (one.count, one.receipt) == (count, receipt)
+        ]
+        generation = model.generation
+        if count > 1:
+            generation = replace(generation, method="beam")
+        written = model.explain_candidates(
+            [asked[place].text for place in places], count, generation=generation
+        )
+        if receipt:
+            written = [model.with_receipts(candidates) for candidates in written]
+        found |= zip(places, written, strict=True)
+    return [found[place] for place in range(len(asked))]
+
+
+def _describe_translator(model: Translator) -> dict[str, object]:
+    return {"network": model.settings_.network.name}
+
+
+KINDS: dict[str, Kind[Any]] = {
+    "classify": Kind(
+        _load_classifier, {"predict": _label, "explain": _explain}, _describe_classifier
+    ),
+    "translate": Kind(_load_translator, {"translate": _translate}, _describe_translator),
+}
+"""How to serve each task, by the name that a saved model gives it."""
