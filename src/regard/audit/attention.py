@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -19,7 +20,7 @@ from ..data.batch import Batch
 from ..explain.answers import Answers
 from ..explain.erasing import documents
 from ..explain.gradients import differentiating
-from ..explain.rankings import Floats, random_ranks, ranks_of
+from ..explain.rankings import Floats, Ranks, random_ranks, ranks_of
 from ..explain.receipts import ranked_levels
 from ..models.base import Attention, Hierarchical
 from ..ragged import Ragged
@@ -238,6 +239,10 @@ class Flips:
         self._answers, self._attention, self._number, self._seed = answers, attention, number, seed
         own = attention.weights[None]
         self._held = bool(answers.decided(attention.likely(own), number)[0])
+        count = attention.count
+        self._sizes = np.unique(
+            np.linspace(1, count - 1, min(FLIP_STEPS, max(count - 1, 0))).round().astype(int)
+        )
 
     def single(self) -> SingleFlip | None:
         """Zero the largest weight, then that of a random other unit; None where there is none."""
@@ -257,17 +262,23 @@ class Flips:
         count = self._attention.count
         if count < 2:
             return {}
+        ranks = ranks_of(amounts, np.random.default_rng([self._seed, count]))
+        return {"flip_fraction": Measured(float(self._first(ranks)[0]), self._random_fraction)}
+
+    @cached_property
+    def _random_fraction(self) -> float:
+        """What random orders get in the mean: the same for every explanation of the document."""
+        count = self._attention.count
         draw = np.random.default_rng([self._seed, count])
-        ranks = np.concatenate(
-            [ranks_of(amounts, draw), random_ranks(count, RANDOM_RANKINGS, draw)]
-        )
-        sizes = np.unique(np.linspace(1, count - 1, min(FLIP_STEPS, count - 1)).round().astype(int))
-        kept = ranks[:, None, :] >= sizes[:, None]  # (rankings, sizes, units)
+        return float(self._first(random_ranks(count, RANDOM_RANKINGS, draw)).mean())
+
+    def _first(self, ranks: Ranks) -> Floats:
+        """The smallest share of the units without which the answer flips, (rankings,)."""
+        kept = ranks[:, None, :] >= self._sizes[:, None]  # (rankings, sizes, units)
         weights = self._attention.weights
         given = shares(torch.from_numpy(kept).to(weights) * weights)
-        flips = self._flips(given.flatten(0, 1)).view(len(ranks), len(sizes)).numpy()
-        first = np.where(flips, sizes / count, 1.0).min(1)
-        return {"flip_fraction": Measured(float(first[0]), float(first[1:].mean()))}
+        flips = self._flips(given.flatten(0, 1)).view(len(ranks), len(self._sizes)).numpy()
+        return np.where(flips, self._sizes / self._attention.count, 1.0).min(1)
 
     def _flips(self, weights: Tensor) -> Tensor:
         likely = self._attention.likely(weights)

@@ -5,14 +5,18 @@ from __future__ import annotations
 import itertools
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from ..config import require, require_one_of, require_seed
 from ..errors import DataError
 from ..explain.answers import Answers
 from ..explain.attention import explain as by_attention
+from ..explain.erasing import answer
 from ..explain.fitted import Fitted, HasFitted
 from ..explain.methods import METHODS, methods_for
 from ..explain.receipts import inquiries, measure, ranked_levels
@@ -291,8 +295,17 @@ class BatchAudit:
         foreign = ask_again(answers, shuffled)
         self._foreign = {name: METHODS[name].explain(foreign) for name in methods}
         self._inquiries = inquiries(answers, seed=seed)
+        first = {
+            name: [replace(one, decisions=one.decisions[:1]) for one in found]
+            for name, found in self.explained.items()
+        }
+        self._receipts = {name: self.measure(found) for name, found in first.items()}
         self._slopes = gradient_sizes(answers)
         self._attention = last_attention(answers)
+        self._flips = [
+            Flips(answers, attention, number=number, seed=seed)
+            for attention, number in zip(self._attention or (), self._numbers, strict=False)
+        ]
 
     def measure(self, explained: Sequence[Explanation]) -> list[Explanation]:
         """Add receipts to explanations of the batch."""
@@ -307,10 +320,10 @@ class BatchAudit:
         amounts = np.array(words.amounts)
         foreign = ranked_levels(self._foreign[name][place].decisions[0])["word"]
         return {
-            **self._erased(decision, place),
+            **self._erased(name, place),
             **self._agreements(amounts, place),
             **self._flip_fraction(decision, place),
-            **measure_likeness(amounts, np.array(foreign.amounts), self._seed),
+            **measure_likeness(amounts, np.array(foreign.amounts)),
             **_take_measures(self.explained[name][place]),
         }
 
@@ -331,8 +344,7 @@ class BatchAudit:
 
     def single_flip(self, place: int) -> SingleFlip | None:
         """See whether the answer flips without the unit of the largest weight."""
-        flips = self._flips(place)
-        return None if flips is None else flips.single()
+        return self._flips[place].single() if self._flips else None
 
     @property
     def unit(self) -> str:
@@ -340,42 +352,42 @@ class BatchAudit:
         over = self._attention[0].unit if self._attention else ""
         return "word" if over == "token" else over
 
-    def _erased(self, decision: Decision, place: int) -> dict[str, Measured]:
+    def _erased(self, name: str, place: int) -> dict[str, Measured]:
         inquiry, number = self._inquiries[place], self._numbers[place]
-        ask = inquiry.eraser.asking("word")
-        nothing = np.zeros((1, inquiry.eraser.word_count), dtype=bool)
-        lost = inquiry.whole - self.answers.likely(ask(nothing))
-        found = read_receipt(inquiry.receipt(decision), float(lost[0, number]))
+        (decision,) = self._receipts[name][place].decisions
+        assert decision.receipt is not None
+        lost = inquiry.whole[0, number] - self._nothing[place][number]
+        found = read_receipt(decision.receipt, float(lost))
         if not self._full:
             return found
+        ask = inquiry.eraser.asking("word")
         ferret = FerretErasure(
             lambda kept: self.answers.likely(ask(kept)), inquiry.whole, self._seed
         )
         amounts = np.array(ranked_levels(decision)["word"].amounts)
         return {**found, **ferret.measure(amounts, number)}
 
+    @cached_property
+    def _nothing(self) -> Tensor:
+        """The probabilities of each document without any of its words, (documents, classes)."""
+        erasers = [inquiry.eraser for inquiry in self._inquiries]
+        empty = [one.keep_words(np.zeros((1, one.word_count), dtype=bool)) for one in erasers]
+        return self.answers.likely(torch.cat(answer(empty)))
+
     def _agreements(self, amounts: np.ndarray, place: int) -> dict[str, Measured]:
         words, number = self._inquiries[place].pieces("word"), self._numbers[place]
         moved = movements(words.drops, multilabel=self.answers.multilabel, number=number)
         both = {
-            "tau_loo": measure_agreement(amounts[words.places], moved, self._seed),
-            "tau_gradient": measure_agreement(amounts, self._slopes[place], self._seed),
+            "tau_loo": measure_agreement(amounts[words.places], moved),
+            "tau_gradient": measure_agreement(amounts, self._slopes[place]),
         }
         return {name: measured for name, measured in both.items() if measured is not None}
 
     def _flip_fraction(self, decision: Decision, place: int) -> dict[str, Measured]:
-        flips = self._flips(place)
         weights = ranked_levels(decision).get(self.unit)
-        if flips is None or weights is None:
+        if not self._flips or weights is None:
             return {}
-        return flips.fraction(np.array(weights.amounts))
-
-    def _flips(self, place: int) -> Flips | None:
-        if self._attention is None:
-            return None
-        return Flips(
-            self.answers, self._attention[place], number=self._numbers[place], seed=self._seed
-        )
+        return self._flips[place].fraction(np.array(weights.amounts))
 
 
 def _take_measures(explanation: Explanation) -> dict[str, Measured]:

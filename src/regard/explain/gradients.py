@@ -150,7 +150,7 @@ def _scores(answers: Answers, layer: Attention, numbers: Tensor) -> Tensor:
     return (products if products.ndim == 1 else products.sum(1)) + beside  # hops, directions
 
 
-STEPS = (32, 64, 128, 256)
+STEPS = (8, 16, 32, 64, 128, 256)
 """How many points of the way are looked at; more only where fewer do not add up."""
 TOLERANCE = 0.01
 """By how much the scores may fail to add up, as a share of how far the answer moved."""

@@ -56,7 +56,7 @@ METHODS: dict[str, Method] = {
     "integrated_gradients": Method(
         integrate_gradients,
         "the gradient averaged on the way from nothing to the word; adds up to the answer",
-        readings=300,
+        readings=100,
     ),
     "erasure": Method(
         erase,
