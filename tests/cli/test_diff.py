@@ -30,7 +30,7 @@ def test_changes_are_listed_and_the_exit_code_is_three(shell, project, turned, t
     found = Difference.from_json(ran.out)
     assert ran.code == 3 and f"written to {page}" in ran.err
     assert found.label_changes == len([c for c in found.changes if c.label_changed]) > 20
-    assert found.broken > found.mended
+    assert found.broken > found.corrected
     text = page.read_text(encoding="utf-8")
     assert text.count("<article") == 40 and "https://" not in text
     saved = tmp_path / "diff.json"
@@ -51,3 +51,31 @@ def test_errors_are_one_line_and_exit_code_one(shell, project, tmp_path):
     assert "has no column 'stars'" in shell(*diff, project.model, project.new).error
     wrong = shell(*diff, project.model, project.test, *COLUMNS, "--out", "a.png")
     assert "must end in .html or .json" in wrong.error
+
+
+@pytest.fixture(scope="module")
+def twins(tmp_path_factory):
+    """Return three models that differ by their seed alone."""
+    folder, folders = tmp_path_factory.mktemp("twins"), []
+    for seed in (0, 1, 2):
+        folders.append(folder / str(seed))
+        tiny(training__seed=seed, training__epochs=6).fit(*reviews(80)).save(folders[-1])
+    return folders
+
+
+def test_what_another_seed_changes_is_learnt_first_and_is_no_change(shell, project, twins, turned):
+    old, new, other = twins
+    by = [*COLUMNS, "--method", "attention"]
+    plain = shell("diff", old, new, project.test, *by, "--min-overlap", "0.95")
+    assert plain.code == 3 and "--train-data TRAIN.csv learns first" in plain.err
+    known = shell("diff", old, new, project.test, *by, "--models", other)
+    assert known.code == 0, known.out
+    worse = shell("diff", old, turned, project.test, *by, "--models", other)
+    assert worse.code == 3 and "That is more than another seed alone changes" in worse.out
+
+
+def test_the_old_model_can_be_trained_again_to_learn_it(shell, project, turned):
+    again = ["--train-data", project.training]
+    ran = shell("diff", project.model, turned, project.test, *COLUMNS, *again)
+    assert ran.code == 3 and "training the old model again with another seed" in ran.err
+    assert "more than another seed alone changes: trained again with 1 other seed" in ran.out

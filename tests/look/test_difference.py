@@ -39,7 +39,7 @@ def test_every_document_with_another_label_is_listed(fitted, other):
     right = {True: 0, False: 0}
     for place in changed:
         right[after[place] == LABELS[place]] += 1
-    assert (found.mended, found.broken) == (right[True], right[False])
+    assert (found.corrected, found.broken) == (right[True], right[False])
 
 
 def test_the_overlap_is_that_of_the_reasons_about_the_same_label(fitted, other):
@@ -79,7 +79,7 @@ def test_only_the_shown_changes_keep_explanations(fitted, other, monkeypatch):
 
 def test_documents_without_labels_are_neither_mended_nor_broken(fitted, other):
     found = compare(fitted, other, [Document(text) for text in TEXTS])
-    assert found and (found.mended, found.broken) == (0, 0)
+    assert found and (found.corrected, found.broken) == (0, 0)
 
 
 def test_several_labels_are_compared_as_sets(fitted_tags):

@@ -49,13 +49,13 @@ def changed(old, new, truth):
 @pytest.mark.parametrize(
     ("old", "new", "truth", "outcome"),
     [
-        (("a",), ("b",), ("b",), "mended"),
+        (("a",), ("b",), ("b",), "corrected"),
         (("a",), ("b",), ("a",), "broken"),
         (("a",), ("b",), ("c",), ""),
         (("a",), ("b",), None, ""),
         (("a",), ("a",), ("a",), ""),
-        (("a", "b"), ("b",), ("b",), "mended"),
-        ((1,), (2,), ("2",), "mended"),
+        (("a", "b"), ("b",), ("b",), "corrected"),
+        ((1,), (2,), ("2",), "corrected"),
     ],
 )
 def test_a_change_mends_breaks_or_neither(old, new, truth, outcome):
@@ -63,6 +63,6 @@ def test_a_change_mends_breaks_or_neither(old, new, truth, outcome):
 
 
 def test_a_difference_comes_back_unchanged_and_is_true_where_something_changed():
-    found = Difference("m1", "m2", 3, (changed(("a",), ("b",), ("b",)),), 1, mended=1)
+    found = Difference("m1", "m2", 3, (changed(("a",), ("b",), ("b",)),), 1, corrected=1)
     assert found and not Difference("m1", "m2", 3, ())
     assert Difference.from_json(found.to_json()) == found

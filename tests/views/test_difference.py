@@ -16,7 +16,7 @@ def test_the_page_shows_both_explanations_side_by_side_and_every_change(explain)
     page = Page(render(differing(explain(TEXT), explain(TEXT, seed=1))))
     assert page.tags.count("article") == 2
     assert "positive 80.0 % → no 60.0 %" in page.text
-    assert "(mended)" in page.text and "20 % of the reasons shared" in page.text
+    assert "(corrected)" in page.text and "20 % of the reasons shared" in page.text
     table = page.text.partition("Every change")[2]
     assert "positive 70.0 %" in table and "40 %" in table
 
@@ -34,8 +34,8 @@ def test_the_terminal_lists_what_changed(explain):
     assert said[0] == (
         "Of 30 documents, 1 got another label and 1 the same label for other reasons."
     )
-    assert said[1] == "1 were mended and 0 broken."
-    assert said[-2].startswith("document 5: positive 80.0 % → no 60.0 % (mended), 20 % of")
+    assert said[1] == "1 label became right and 0 wrong."
+    assert said[-2].startswith("document 5: positive 80.0 % → no 60.0 % (corrected), 20 % of")
     assert "document 10: positive 90.0 %, for other reasons, 40 %" in said[-1]
 
 

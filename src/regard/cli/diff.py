@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,8 +21,12 @@ from .options import (
     Quiet,
     TextColumn,
 )
-from .output import Delivery, Remarks, counted
+from .output import Delivery, Remarks, counted, say
 from .tasks import find_task
+
+if TYPE_CHECKING:
+    from ..estimators.classifier import DocumentClassifier
+    from ..text.document import Document
 
 __all__ = ["CHANGED", "diff"]
 
@@ -40,9 +46,23 @@ def diff(
         int, typer.Option(min=0, help="How many changes to explain side by side.")
     ] = 20,
     min_overlap: Annotated[
-        float,
-        typer.Option(min=0, max=1, help="Reasons changed where less than this share is the same."),
-    ] = 0.5,
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            help="Reasons changed where less than this share is the same; else 0.5, or as learnt.",
+        ),
+    ] = None,
+    models: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="OLD trained again with another seed, to learn what that changes; may be repeated."
+        ),
+    ] = None,
+    train_data: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="What OLD was trained on, to train it so here."),
+    ] = None,
     method: Annotated[
         str, typer.Option(help="How to explain both: {methods}; by default as the old model does.")
     ] = "default",
@@ -57,29 +77,59 @@ def diff(
 ) -> None:
     """Compare two models on the same documents.
 
-    Lists those whose label or whose reasons changed; the exit code is 3 if there are any.
+    Lists those whose label or whose reasons changed; the exit code is 3 if there are any. With
+    --train-data or --models it first learns what another seed alone changes: within that the exit
+    code is 0.
     """
     from ..estimators.classifier import DocumentClassifier
-    from ..look.difference import Comparison, compare
+    from ..look.difference import Comparison, compare, learn_usual
     from ..views.difference import render, summary
 
     delivery = Delivery(out, json, quiet, (data,))
     for model in (old, new):
         find_task(model, context)
-    existing(data)
+    for path in filter(None, (data, train_data)):
+        existing(path)
     before = DocumentClassifier.load(old, device=device)
     after = DocumentClassifier.load(new, device=device)
     remarks = Remarks(quiet=quiet)
     asked = DocumentsToRead(data, text_column, label_column, labels_separator, encoding, on_bad_row)
     facts = {**after.facts_, **before.facts_}
     reader = asked.open(facts, labelled=not unlabelled, tell=remarks.add)
-    found = compare(
-        before,
-        after,
-        counted(first(reader, limit), "compared", quiet=quiet),
-        Comparison(str(old), str(new), method, min_overlap, show),
+    settings = Comparison(
+        str(old), str(new), method, 0.5 if min_overlap is None else min_overlap, show
     )
+    others = [DocumentClassifier.load(folder, device=device) for folder in models or ()]
+    if train_data is not None:
+        say(
+            "training the old model again with another seed, to learn what that changes",
+            quiet=quiet,
+        )
+        training = replace(asked, data=train_data).open(before.facts_, tell=remarks.add)
+        others.append(_train_again(before, counted(training, "read", quiet=quiet), device))
+    if others:
+        documents = counted(reader, "learning the usual overlap", quiet=quiet)
+        learnt = learn_usual(before, others, documents, settings)
+        kept = learnt.least_overlap if min_overlap is None else min_overlap
+        settings = replace(learnt, least_overlap=kept)
+    found = compare(before, after, counted(first(reader, limit), "compared", quiet=quiet), settings)
+    if found and not others:
+        remarks.add("--train-data TRAIN.csv learns first how much another seed alone would change")
     remarks.say()
     delivery.give(found, page=render, lines=summary)
-    if found:
+    if not found.within_usual:
         raise typer.Exit(CHANGED)
+
+
+def _train_again(
+    old: DocumentClassifier, documents: Iterable[Document], device: str
+) -> DocumentClassifier:
+    """Train a model as the old one was, with another seed."""
+    from sklearn.base import clone
+
+    from ..estimators.fitting import FitOptions
+
+    again = clone(old)
+    training = replace(old.training, seed=old.training.seed + 1)
+    again.set_params(training=training, device=device, progress=False)
+    return again.fit_documents(documents, options=FitOptions(choose_method=False))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import itertools
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,15 +14,17 @@ from ..errors import DataError
 from ..explain.fitted import Fitted, HasFitted, Question
 from ..models.reader import chunks
 from ..records.explanation import ClassName, Decision, Explanation
-from ..records.look import Answer, ChangedDocument, Difference
+from ..records.look import Answer, ChangedDocument, Difference, Usual
 from ..records.weights import Weights
 from ..text.document import Document, single_labels
 
-__all__ = ["Comparison", "compare", "overlap"]
+__all__ = ["Comparison", "compare", "learn_usual", "overlap"]
 
 CHUNK = 256  # explanations of so many documents are held at once
 BINS = 20
 START = 160  # characters that tell a document from others
+MOST_TO_LEARN = 500  # documents by which the usual overlap is learnt
+RARE = 0.05  # the share of documents whose reasons another seed changes, as we count it
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,7 @@ class Comparison:
     method: str = "default"  # of explanation, the same for both; by default the old model's
     least_overlap: float = 0.5  # below this share in common reasons count as changed
     shown: int = 20  # how many changes keep both explanations
+    usual: Usual | None = None  # what another seed changes, where that was learnt
 
     def __post_init__(self) -> None:
         require(
@@ -53,24 +57,62 @@ def compare(
     question = Question(method, receipt=False)
     tally = _Tally(settings)
     for chunk in chunks(documents, CHUNK):
-        texts = [document.text for document in chunk]
-        before, after = one.explain(texts, question), two.explain(texts, question)
-        answers = (
-            [_list_labels(one, told) for told in before],
-            [_list_labels(two, told) for told in after],
-        )
-        for place, document in enumerate(chunk):
-            pair = (
-                Answer(answers[0][place], before[place].probability, before[place]),
-                Answer(answers[1][place], after[place].probability, after[place]),
-            )
-            tally.add(
-                document, *pair, overlap(before[place], _explain_same_label(two, pair, question))
-            )
+        _compare_some(one, two, chunk, question, tally)
     if not tally.overlaps:
         raise DataError("there are no documents to compare the models on")
     found = tally.difference(method)
     return replace(found, changes=tuple(_measure(change, one, two) for change in found.changes))
+
+
+def learn_usual(
+    old: HasFitted,
+    others: Sequence[HasFitted],
+    documents: Iterable[Document],
+    settings: Comparison = Comparison(),  # noqa: B008  (frozen)
+) -> Comparison:
+    """Return the settings with the overlap below which reasons differ more than a seed explains.
+
+    ``others`` were trained as the old model was, with other seeds. Of their documents one in
+    twenty lies below that overlap.
+    """
+    method = old.fitted_.default_method if settings.method == "default" else settings.method
+    question = Question(method, receipt=False)
+    tally = _Tally(replace(settings, least_overlap=0.0, shown=0))
+    one, known = old.fitted_, list(itertools.islice(documents, MOST_TO_LEARN))
+    for other in others:
+        for chunk in chunks(known, CHUNK):
+            _compare_some(one, other.fitted_, chunk, question, tally)
+    if not tally.overlaps:
+        raise DataError("there are no documents to learn the usual overlap from")
+    least = float(np.quantile(tally.overlaps, RARE))
+    found = tally.difference(method)
+    usual = Usual(
+        models=len(others),
+        documents=found.documents,
+        label_changes=found.label_changes,
+        reason_changes=sum(share < least for share in tally.overlaps),
+        mean_overlap=found.mean_overlap,
+    )
+    return replace(settings, least_overlap=least, usual=usual)
+
+
+def _compare_some(
+    one: Fitted, two: Fitted, documents: Sequence[Document], question: Question, tally: _Tally
+) -> None:
+    """Answer some documents with both models, and add what differs to the tally."""
+    texts = [document.text for document in documents]
+    before, after = one.explain(texts, question), two.explain(texts, question)
+    answers = (
+        [_list_labels(one, told) for told in before],
+        [_list_labels(two, told) for told in after],
+    )
+    for place, document in enumerate(documents):
+        pair = (
+            Answer(answers[0][place], before[place].probability, before[place]),
+            Answer(answers[1][place], after[place].probability, after[place]),
+        )
+        same = _explain_same_label(two, pair, question)
+        tally.add(document, *pair, overlap(before[place], same))
 
 
 class _Tally:
@@ -107,12 +149,13 @@ class _Tally:
             changes=tuple(changes),
             label_changes=relabelled,
             reason_changes=len(changes) - relabelled,
-            mended=outcomes.count("mended"),
+            corrected=outcomes.count("corrected"),
             broken=outcomes.count("broken"),
             mean_overlap=float(np.mean(self.overlaps)),
             overlaps=tuple(np.histogram(self.overlaps, BINS, (0.0, 1.0))[0].tolist()),
             least_overlap=settings.least_overlap,
             method=method,
+            usual=settings.usual,
         )
 
     def _ordered(self) -> list[ChangedDocument]:

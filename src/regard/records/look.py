@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from .encoding import Record
@@ -151,12 +152,23 @@ class ChangedDocument:
 
     @property
     def outcome(self) -> str:
-        """What the change did where the truth is known: "mended", "broken", or nothing said."""
+        """What the change did where the truth is known: "corrected", "broken", or nothing said."""
         if self.true_labels is None or not self.label_changed:
             return ""
         truth = set(map(str, self.true_labels))
         right = [set(map(str, answer.labels)) == truth for answer in (self.old, self.new)]
-        return {(False, True): "mended", (True, False): "broken"}.get((right[0], right[1]), "")
+        return {(False, True): "corrected", (True, False): "broken"}.get((right[0], right[1]), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Usual:
+    """What another seed alone changes: the old model against others that were trained alike."""
+
+    models: int  # others
+    documents: int  # compared, of all of them together
+    label_changes: int
+    reason_changes: int  # by the threshold that was learnt from them
+    mean_overlap: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,16 +184,35 @@ class Difference(Record):
     changes: tuple[ChangedDocument, ...]  # changed labels first, then the least overlap first
     label_changes: int = 0
     reason_changes: int = 0  # documents with the same label for other reasons
-    mended: int = 0
+    corrected: int = 0
     broken: int = 0
     mean_overlap: float = 1.0
     overlaps: tuple[int, ...] = ()  # documents by overlap, in equal steps from 0 to 1
     least_overlap: float = 0.5
     method: str = ""
+    usual: Usual | None = None  # None: nobody knows what another seed changes
 
     def __bool__(self) -> bool:
         """Whether anything changed."""
         return bool(self.changes)
+
+    @property
+    def within_usual(self) -> bool:
+        """Whether no more changed than another seed changes, as far as the numbers can tell.
+
+        Both shares, of labels and of reasons, must lie below the usual one or within what chance
+        adds to it nineteen times of twenty.
+        """
+        if not self.changes:
+            return True
+        usual = self.usual
+        return usual is not None and all(
+            found / self.documents <= _at_most(known, usual.documents, self.documents)
+            for found, known in (
+                (self.label_changes, usual.label_changes),
+                (self.reason_changes, usual.reason_changes),
+            )
+        )
 
     def to_html(self) -> str:
         """Return a whole HTML page that needs nothing else."""
@@ -194,3 +225,9 @@ class Difference(Record):
         from ..views.notebook import card
 
         return card(summary(self), whole=self.to_html())
+
+
+def _at_most(known: int, documents: int, others: int) -> float:
+    """The share that other documents may have by chance where so many of these have it."""
+    share = (known + 1) / (documents + 2)
+    return share + 1.645 * math.sqrt(share * (1 - share) * (1 / documents + 1 / others))

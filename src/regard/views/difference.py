@@ -115,8 +115,18 @@ def _headline(difference: Difference) -> list[str]:
         f"Of {count}, {difference.label_changes:,} got another label and "
         f"{difference.reason_changes:,} the same label for other reasons."
     ]
-    if difference.mended or difference.broken:
-        said.append(f"{difference.mended:,} were mended and {difference.broken:,} broken.")
+    if (usual := difference.usual) is not None:
+        verdict = "no more than" if difference.within_usual else "more than"
+        share = two_digits(usual.label_changes / usual.documents)
+        said.append(
+            f"That is {verdict} another seed alone changes: trained again with "
+            f"{plural(usual.models, 'other seed')}, the old model gives {share} of documents "
+            f"another label and shares {two_digits(usual.mean_overlap)} of its reasons."
+        )
+    if difference.corrected or difference.broken:
+        said.append(
+            f"{plural(difference.corrected, 'label')} became right and {difference.broken:,} wrong."
+        )
     said.append(
         f"Explained by {method_in_words(difference.method)}, the models share "
         f"{two_digits(difference.mean_overlap)} of their reasons on average; reasons count as "
