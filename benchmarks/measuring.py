@@ -40,7 +40,7 @@ def provenance(seeds: Sequence[int] = (0,)) -> dict[str, object]:
     asked = ["git", "-C", str(RESULTS.parent), "rev-parse", "--short", "HEAD"]
     told = subprocess.run(asked, capture_output=True, text=True)
     return {
-        "commit": told.stdout.strip(),
+        "commit": os.environ.get("COMMIT") or told.stdout.strip(),
         "date": datetime.date.today().isoformat(),
         "seeds": list(seeds),
         "machine": machine(),

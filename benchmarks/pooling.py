@@ -1,72 +1,189 @@
-"""Mean of the states against attention, the same network otherwise: is attention worth it?
+"""Is attention worth it? HN-ATT against HN-AVE and HN-MAX, and HAN against CAHAN, on IMDB.
 
-    python benchmarks/pooling.py [--documents 6000] [--seeds 0 1 2 3 4]
+    python benchmarks/pooling.py [--documents 25000] [--seeds 0 1 2 3 4] [--jobs 1]
 
-Trains both on a part of the IMDB training reviews and scores them on others of them, never on the
-test reviews; seed by seed, so that the comparison is paired.
+Each is trained at the defaults of `regard train`, n-grams beside the network, on the same training
+reviews and scored on the same test reviews: the model as people get it, and its network alone. The
+tests are those of `regard compare`: paired over documents and seeds, corrected for how many there
+are. What is trained is kept in --runs and not trained again; --stop-after begins no training after
+so many seconds. Nothing is chosen here, so the test reviews are looked at to score alone.
+
+Needs ../shared/data/imdb, or --data with train.parquet and test.parquet in it.
 """
 
 from __future__ import annotations
 
 import argparse
+import base64
 import json
+import os
 import random
 import statistics
 import sys
+import time
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from multiprocessing import get_context
 from pathlib import Path
 
-import pyarrow.parquet
+import numpy as np
+from measuring import IMDB, RESULTS, provenance, save
 
-from regard.cli.training import classifier_from
-
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "imdb" / "train.parquet"
-POOLINGS = ("mean", "attention")
+VARIANTS = {
+    "HN-ATT": ("han", []),
+    "HN-AVE": ("han", ["network.pooling=mean"]),
+    "HN-MAX": ("han", ["network.pooling=max"]),
+    "CAHAN": ("cahan", []),
+}
+PAIRS = [("HN-ATT", "HN-AVE"), ("HN-ATT", "HN-MAX"), ("HN-ATT", "CAHAN")]
+PARTS = {"whole": "as people get it, with n-grams", "network": "the network alone"}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--documents", type=int, default=6000)
+    parser.add_argument("--documents", type=int, default=25_000)
+    parser.add_argument("--test-documents", type=int, default=25_000)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
-    parser.add_argument("--out", type=Path, default=None)
+    parser.add_argument("--data", type=Path, default=IMDB)
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--jobs", type=int, default=1, help="trainings side by side")
+    parser.add_argument("--threads", type=int, default=1, help="of each training")
+    parser.add_argument("--stop-after", type=float, default=float("inf"), metavar="SECONDS")
+    parser.add_argument("--runs", type=Path, default=RESULTS / "pooling-runs.jsonl")
+    parser.add_argument("--name", default="pooling")
     options = parser.parse_args()
-    if not DATA.exists():
-        sys.exit(f"{DATA} is not here; this benchmark needs the IMDB reviews")
-    scores = {
-        pooling: [score(pooling, seed, options.documents) for seed in options.seeds]
-        for pooling in POOLINGS
+    if not (options.data / "train.parquet").exists():
+        sys.exit(f"{options.data} is not here; this benchmark needs the IMDB reviews")
+    os.environ["OMP_NUM_THREADS"] = str(options.threads)
+    runs = [run for run in kept(options.runs) if run["documents"] == options.documents]
+    done = {(run["variant"], run["seed"]) for run in runs}
+    todo = [(name, seed) for seed in options.seeds for name in VARIANTS if (name, seed) not in done]
+    runs += train_all(todo, options)
+    report([run for run in runs if run["seed"] in options.seeds], options)
+
+
+def kept(path: Path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def train_all(todo: list[tuple[str, int]], options: argparse.Namespace) -> list[dict]:
+    """Train side by side, and keep each as it comes."""
+    began, left, found = time.monotonic(), list(todo), []
+    with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
+        going: set[Future] = set()
+        while left or going:
+            while left and len(going) < options.jobs:
+                if time.monotonic() - began > options.stop_after:
+                    print(f"no time is left for {len(left)} trainings", flush=True)
+                    left = []
+                    break
+                going.add(pool.submit(train, *left.pop(0), vars(options)))
+            if not going:
+                break
+            finished, going = wait(going, return_when=FIRST_COMPLETED)
+            for one in finished:
+                run = one.result()
+                found.append(run)
+                with options.runs.open("a") as file:
+                    file.write(json.dumps(run) + "\n")
+                shown = {name: value for name, value in run.items() if not name.startswith("right")}
+                print(json.dumps(shown), flush=True)
+    return found
+
+
+def train(variant: str, seed: int, options: dict) -> dict:
+    """Train one variant with one seed; which answers are right, of the whole and of its network."""
+    from regard.data.readers import read_texts
+    from regard.estimators.fitting import FitOptions
+    from regard.estimators.named import classifier_from
+
+    training = read(options["data"] / "train.parquet", options["documents"])
+    test = read(options["data"] / "test.parquet", options["test_documents"])
+    network, changes = VARIANTS[variant]
+    seeded = [*changes, f"training.seed={seed}"]
+    classifier = classifier_from(network, seeded, device=options["device"])
+    began = time.monotonic()
+    documents = read_texts(*map(list, zip(*training, strict=True)))
+    classifier.fit_documents(documents, options=FitOptions(choose_method=False))
+    seconds = time.monotonic() - began
+    texts, truth = zip(*test, strict=True)
+    run = {"variant": variant, "seed": seed, "documents": len(training), "seconds": seconds}
+    for part, model in (("whole", classifier.model_), ("network", classifier.model_.network)):
+        names = classifier.labels_.array
+        answered = classifier.reader_.answer(model, texts).logits.numpy().argmax(1)
+        right = np.array([str(names[a]) == str(b) for a, b in zip(answered, truth, strict=True)])
+        run |= {part: float(right.mean()), f"right_{part}": packed(right)}
+    return run
+
+
+def read(path: Path, count: int) -> list[tuple[str, str]]:
+    """Texts and labels, so many of them drawn with a fixed seed."""
+    from pyarrow.parquet import read_table
+
+    table = read_table(path, columns=["text", "label"]).to_pylist()
+    rows = [(row["text"], str(row["label"])) for row in table]
+    return rows if count >= len(rows) else random.Random(0).sample(rows, count)
+
+
+def packed(right: np.ndarray) -> str:
+    return base64.b64encode(np.packbits(right).tobytes()).decode()
+
+
+def unpacked(text: str, count: int) -> np.ndarray:
+    bits = np.unpackbits(np.frombuffer(base64.b64decode(text), np.uint8))
+    return bits[:count].astype(float)
+
+
+def report(runs: list[dict], options: argparse.Namespace) -> None:
+    """Write and print means, deviations and the paired tests, of the seeds that all have."""
+    from regard.tasks.bootstrap import percentiles
+    from regard.tasks.paired import correct_for_many, flip_signs, redraw_accuracies, seeds_won
+
+    by_name = {name: {r["seed"]: r for r in runs if r["variant"] == name} for name in VARIANTS}
+    seeds = sorted(set.intersection(*(set(one) for one in by_name.values())))
+    if not seeds:
+        sys.exit("no seed of all variants is trained yet")
+    found: dict[str, object] = provenance(seeds) | {
+        "training_documents": options.documents,
+        "test_documents": options.test_documents,
+        "device": options.device,
+        "parts": PARTS,
     }
-    report(scores, len(options.seeds))
-    if options.out:
-        options.out.write_text(json.dumps({"seeds": options.seeds, **scores}, indent=2) + "\n")
-
-
-def score(pooling: str, seed: int, documents: int) -> float:
-    """Train with one pooling and one seed; the seed also draws the documents."""
-    table = pyarrow.parquet.read_table(DATA, columns=["text", "label"]).to_pylist()
-    random.Random(seed).shuffle(table)
-    training, test = table[:documents], table[documents : documents + 4000]
-    changes = [f"network.pooling={pooling}", f"training.seed={seed}"]
-    classifier = classifier_from("han", changes, device="auto")
-    classifier.fit([row["text"] for row in training], [row["label"] for row in training])
-    found = classifier.score([row["text"] for row in test], [row["label"] for row in test])
-    print(json.dumps({"pooling": pooling, "seed": seed, "accuracy": found}), flush=True)
-    return float(found)
-
-
-def report(scores: dict[str, list[float]], count: int) -> None:
-    """Print means, deviations and the paired test."""
-    from scipy.stats import ttest_rel
-
-    print("| pooling | accuracy | deviation |\n|---|---|---|")
-    for pooling, values in scores.items():
-        mean, deviation = statistics.mean(values), statistics.stdev(values)
-        print(f"| {pooling} | {100 * mean:.2f} | {100 * deviation:.2f} |")
-    differences = [b - a for a, b in zip(*scores.values(), strict=True)]
-    test = ttest_rel(scores["attention"], scores["mean"])
-    print(
-        f"attention minus mean: {100 * statistics.mean(differences):+.2f} points, {count} seeds, "
-        f"paired t-test p = {test.pvalue:.3g}"
-    )
+    for part in PARTS:
+        right = {
+            name: np.stack(
+                [unpacked(one[seed][f"right_{part}"], options.test_documents) for seed in seeds]
+            )
+            for name, one in by_name.items()
+        }
+        draws = redraw_accuracies(right)
+        values = [flip_signs(right[first], right[second]) for first, second in PAIRS]
+        found[part] = {
+            "accuracies": {name: [one[s][part] for s in seeds] for name, one in by_name.items()},
+            "pairs": [
+                {
+                    "pair": f"{first} - {second}",
+                    "difference": float(right[first].mean() - right[second].mean()),
+                    "interval": [
+                        percentiles(draws[first] - draws[second]).low,
+                        percentiles(draws[first] - draws[second]).high,
+                    ],
+                    "p": value,
+                    "p_corrected": corrected,
+                    "seeds_won": seeds_won(right[first], right[second])[0],
+                }
+                for (first, second), value, corrected in zip(
+                    PAIRS, values, correct_for_many(values), strict=True
+                )
+            ],
+        }
+        print(f"\n{PARTS[part]}, {len(seeds)} seeds")
+        for name, rows in right.items():
+            means = rows.mean(1)
+            spread = statistics.stdev(means) if len(means) > 1 else 0.0
+            print(f"{name}: {100 * means.mean():.2f} ({100 * spread:.2f})")
+        for pair in found[part]["pairs"]:
+            print(json.dumps(pair))
+    save(options.name, found)
 
 
 if __name__ == "__main__":

@@ -4,14 +4,15 @@ import importlib.util
 import json
 import re
 import runpy
-import statistics
 import sys
+from argparse import Namespace
 from pathlib import Path
 
+import numpy as np
 import pyarrow
 import pyarrow.parquet
 import pytest
-from scipy.stats import fisher_exact, ttest_rel
+from scipy.stats import fisher_exact
 
 from support.reviews import reviews, tiny
 
@@ -37,22 +38,29 @@ def toy_reviews(tmp_path):
 
 
 def test_mean_and_attention_are_compared_seed_by_seed(toy_reviews, monkeypatch, capsys):
-    """001-22: a table with mean and deviation over five seeds, and a paired test."""
+    """001-22: a table with mean and deviation over the seeds, and paired tests."""
+    monkeypatch.syspath_prepend(str(FOLDER))
     pooling = script("pooling")
-    monkeypatch.setattr(pooling, "DATA", toy_reviews)
-    seeds = range(5)
-    scores = {name: [pooling.score(name, seed, 40) for seed in seeds] for name in pooling.POOLINGS}
-    assert list(scores) == ["mean", "attention"]
-    assert all(0 <= value <= 1 for values in scores.values() for value in values)
-    capsys.readouterr()
-    made_up = {"mean": [0.8, 0.9, 0.85, 0.7, 0.8], "attention": [0.9, 0.91, 0.9, 0.8, 0.85]}
-    pooling.report(made_up, 5)
-    printed = capsys.readouterr().out
-    for name, values in made_up.items():
-        mean, deviation = 100 * statistics.mean(values), 100 * statistics.stdev(values)
-        assert f"| {name} | {mean:.2f} | {deviation:.2f} |" in printed
-    expected = ttest_rel(made_up["attention"], made_up["mean"]).pvalue
-    assert f"+6.20 points, 5 seeds, paired t-test p = {expected:.3g}" in printed
+    folder, found = toy_reviews.parent, {}
+    toy_reviews.with_name("test.parquet").write_bytes(toy_reviews.read_bytes())
+    monkeypatch.setattr(pooling, "save", lambda name, result: found.update(result))
+    options = {"data": folder, "documents": 64, "test_documents": 64, "device": "cpu"}
+    (run,) = (pooling.train("HN-AVE", 0, options) for _ in range(1))
+    assert run["whole"] == pooling.unpacked(run["right_whole"], 64).mean()
+    assert run["network"] == pooling.unpacked(run["right_network"], 64).mean()
+    made_up = {"HN-ATT": 60, "HN-AVE": 30, "HN-MAX": 60, "CAHAN": 59}
+    runs = [
+        {"variant": name, "seed": seed, "whole": right / 64, "network": right / 64}
+        | {f"right_{part}": pooling.packed(np.arange(64) < right) for part in pooling.PARTS}
+        for name, right in made_up.items()
+        for seed in range(5)
+    ]
+    pooling.report(runs, Namespace(**options, name="pooling"))
+    assert "HN-AVE: 46.88 (0.00)" in capsys.readouterr().out
+    worse, same, alike = found["whole"]["pairs"]
+    assert worse["pair"] == "HN-ATT - HN-AVE" and worse["difference"] == pytest.approx(30 / 64)
+    assert worse["p_corrected"] < 0.001 and worse["seeds_won"] == 5
+    assert same["p"] == 1 and alike["interval"][0] <= 0
 
 
 def test_words_of_the_list_are_counted_among_the_heaviest_tenth_and_the_others(capsys):
