@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy.special import expit, softmax
 from sklearn import metrics
 
 from regard.tasks.calibration import (
@@ -106,6 +107,22 @@ def test_a_temperature_never_worsens_what_it_was_fitted_on():
         temperature = fit_temperature(logits, labels)
         assert np.isfinite(temperature) and temperature > 0
         assert log_loss(logits, labels, temperature) <= log_loss(logits, labels)
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_where_all_is_right_some_doubt_is_left(several):
+    """A likelihood alone has no end here: probabilities become 1, and what was lost of them 0."""
+    labels = np.arange(200) % 3
+    logits = 2 * np.eye(3)[labels] - 1
+    truth = np.eye(3, dtype=int)[labels] if several else labels
+    cooled = logits / fit_temperature(logits, truth)
+    sure = expit(np.abs(cooled)) if several else softmax(cooled, axis=1).max(axis=1)
+    assert sure.mean() == pytest.approx((sure.size + 1) / (sure.size + 2))
+
+
+def test_what_is_sure_already_is_left_as_it_is():
+    labels = np.arange(30) % 3
+    assert fit_temperature(100 * np.eye(3)[labels], labels) == 1.0
 
 
 def test_without_data_the_temperature_is_one():

@@ -67,7 +67,8 @@ def fit_temperature(logits: Floats, labels: Integers) -> float:
     """Return the temperature that makes these labels likeliest; 1 if none is better, or no data.
 
     Fit it on validation data. It divides the logits, so it changes no decision. ``labels`` are
-    class numbers, or zeros and ones (documents, classes).
+    class numbers, or zeros and ones (documents, classes). Where every answer is right, the colder
+    the better without end: nobody is made surer than so many right answers in a row allow.
     """
     from scipy.optimize import minimize_scalar
 
@@ -81,8 +82,34 @@ def fit_temperature(logits: Floats, labels: Integers) -> float:
         options={"xatol": 1e-6},
     )
     temperature = float(np.exp(-found.x))
-    better = log_loss(logits, labels, temperature) < log_loss(logits, labels, 1.0)
-    return temperature if better else 1.0
+    if log_loss(logits, labels, temperature) >= log_loss(logits, labels, 1.0):
+        return 1.0
+    return temperature if temperature >= 1 else _not_too_sure(logits, temperature, labels.ndim == 2)
+
+
+def _not_too_sure(logits: Floats, coldest: float, multilabel: bool) -> float:
+    """Return the least temperature up to 1 at which doubt is left, as of so many right answers.
+
+    The rule of succession: after n right answers in a row the next is wrong once in n + 2 times.
+    """
+    from scipy.special import expit, softmax
+
+    def confidences(temperature: float) -> Floats:
+        scaled = np.asarray(logits, dtype=np.float64) / temperature
+        found: Floats = expit(np.abs(scaled)) if multilabel else softmax(scaled, axis=1).max(axis=1)
+        return found
+
+    count = confidences(1.0).size
+    most = (count + 1) / (count + 2)
+    cold, warm = np.log(coldest), 0.0
+    if confidences(coldest).mean() <= most:
+        return coldest
+    for _ in range(40):  # the warmer, the less sure
+        middle = (cold + warm) / 2
+        cold, warm = (
+            (cold, middle) if confidences(np.exp(middle)).mean() <= most else (middle, warm)
+        )
+    return float(np.exp(warm))
 
 
 def log_loss(logits: Floats, labels: Integers, temperature: float = 1.0) -> float:
