@@ -259,8 +259,7 @@ class MaskingJudge:
             for batch in team.share_batches(batches).read(0):
                 if len(batch):
                     moved = batch.to(device)
-                    with torch.autocast(device.type, torch.bfloat16, device.type == "cuda"):
-                        guesses = Guesses.of(model, moved)
+                    guesses = Guesses.of(model, moved)
                     cost = PretrainingLoss().of(guesses, moved)
                     asked = moved.follows != UNASKED
                     right = (guesses.follows.argmax(1) == moved.follows) & asked

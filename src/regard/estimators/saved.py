@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load_file as load_arrays
 from safetensors.numpy import save_file as save_arrays
-from torch import Tensor
+from torch import Tensor, nn
 
 from ..config import Plain, to_dict
 from ..data.labels import LabelIndex
@@ -22,14 +22,17 @@ from ..explain.fitted import Fitted
 from ..explain.methods import DEFAULT_METHOD
 from ..models import MODELS, PAIR_MODELS
 from ..models.base import Model, ModelConfig, PairConfig
+from ..models.bert import BertConfig
 from ..models.bert_han import BertHANConfig
 from ..models.ngrams import NGramTable
 from ..models.reader import TextReader
+from ..models.tuned_bert import TuningConfig
 from ..models.wide import Wide, WideConfig, WidePart
 from ..records.history import History
 from ..tasks.baselines import TfidfBaseline
 from ..tasks.generate import ForcingConfig, GenerationConfig
 from ..text.pieced import PiecedVocab, load_pieces, save_pieces
+from ..text.pieces import WordPieces
 from ..text.tokenize import TextConfig
 from ..text.units import Units, UnitsConfig, load_units, save_units
 from ..text.vocab import Vocab
@@ -44,11 +47,14 @@ from .pretrained import know_words
 __all__ = [
     "CLASSIFIER_CARD",
     "TRANSLATOR_CARD",
+    "TUNED_CARD",
     "Saved",
     "SavedTranslator",
+    "SavedTuned",
     "SavedWide",
     "Settings",
     "TranslatorSettings",
+    "TunedSettings",
 ]
 
 N = TypeVar("N")
@@ -358,7 +364,84 @@ class SavedTranslator:
         )
 
 
-def _by_part(settings: Settings | TranslatorSettings) -> dict[str, dict[str, Plain]]:
+TUNED_CARD = Card(
+    title="A tuned {model}",
+    commands=("regard predict FOLDER new.csv --out predictions.csv",),
+    python=("from regard.estimators.bert_usages import USAGES", 'USAGES["TASK"].load("FOLDER")'),
+    sections=("network", "tuning", "training"),
+    mind=(
+        "The word pieces of this folder come from the texts that its BERT was taught on.",
+        "The scores above were measured on validation data that chose the best epoch; measure "
+        "on data that the training never saw with `regard evaluate FOLDER test.csv`.",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class TunedSettings:
+    """What a BERT was tuned with, whatever the parameters of its estimator have become since."""
+
+    network: BertConfig
+    tuning: TuningConfig
+    training: TrainingConfig
+    validation: float = 0.1  # share of the training data
+
+    def to_dict(self) -> dict[str, dict[str, Plain]]:
+        """Return every part's settings as plain values, by the name of the part."""
+        return _by_part(self)
+
+
+@dataclass(frozen=True)
+class SavedTuned:
+    """Everything that makes a tuned BERT again."""
+
+    settings: TunedSettings
+    pieces: WordPieces
+    labels: LabelIndex  # of texts, or of spans; there may be none
+    vocab_size: int  # of the network, which may know more pieces than there are
+    weights: Mapping[str, Tensor]
+    history: History | None = None
+    facts: Mapping[str, Plain] = field(default_factory=dict)
+
+    def write(self, folder: Path, task: str) -> None:
+        """Write the folder in one step; a model that is already there is replaced."""
+        about = {"classes": list(self.labels.classes), "vocab_size": self.vocab_size}
+        card = replace(
+            TUNED_CARD, python=tuple(line.replace("TASK", task) for line in TUNED_CARD.python)
+        )
+        parts = {"vocab.txt": lambda path: self.pieces.save(path.parent)}
+        _write(folder, task, self, about=about, parts=parts, card=card)
+
+    @classmethod
+    def read(
+        cls, folder: Path, task: str, build: Callable[[TunedSettings, int, LabelIndex], nn.Module]
+    ) -> SavedTuned:
+        """Read a saved folder of a task; ``build`` makes its network, to compare shapes with."""
+        opened = open_folder(folder, task)
+        with opened.reading():
+            settings = TunedSettings(
+                network=opened.settings("network", BertConfig),
+                tuning=opened.settings("tuning", TuningConfig),
+                training=opened.settings("training", TrainingConfig),
+                validation=_validation(opened),
+            )
+            pieces = WordPieces.load(opened.part("vocab.txt").parent)
+            size = int(opened.number("vocab_size", least=len(pieces), most=1e7))
+            labels = _labels(opened, empty=True)
+            return cls(
+                settings=settings,
+                pieces=pieces,
+                labels=labels,
+                vocab_size=size,
+                weights=opened.weights(lambda: build(settings, size, labels)),
+                history=opened.history(),
+                facts=opened.section("facts"),
+            )
+
+
+def _by_part(
+    settings: Settings | TranslatorSettings | TunedSettings,
+) -> dict[str, dict[str, Plain]]:
     """The settings of each part that there is."""
     parts = {part.name: getattr(settings, part.name) for part in fields(settings)}
     del parts["validation"]
@@ -368,7 +451,7 @@ def _by_part(settings: Settings | TranslatorSettings) -> dict[str, dict[str, Pla
 def _write(
     folder: Path,
     task: str,
-    saved: Saved | SavedTranslator,
+    saved: Saved | SavedTranslator | SavedTuned,
     *,
     about: Mapping[str, object],
     parts: Mapping[str, Callable[[Path], None]],
@@ -408,15 +491,16 @@ def _wide(opened: SavedFolder, config: WideConfig | None, class_count: int) -> S
     return found
 
 
-def _labels(opened: SavedFolder) -> LabelIndex:
+def _labels(opened: SavedFolder, *, empty: bool = False) -> LabelIndex:
+    """The classes of a folder; ``empty`` says that there may be none, and never several a text."""
     classes = opened.value("classes")
-    if not isinstance(classes, list) or not classes:
+    if not isinstance(classes, list) or not (classes or empty):
         raise opened.wrong("classes", "a list of classes")
     for label in classes:
         if isinstance(label, bool) or not isinstance(label, str | int):
             raise opened.wrong("classes", "a list of texts or of whole numbers")
     names = tuple(label for label in classes if isinstance(label, str | int))
-    return LabelIndex(names, opened.flag("multilabel"))
+    return LabelIndex(names, False if empty else opened.flag("multilabel"))
 
 
 def _units(opened: SavedFolder, name: str, config: UnitsConfig) -> Units:

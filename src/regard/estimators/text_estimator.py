@@ -19,7 +19,7 @@ from ..errors import ConfigError, NotFittedError, suggestion
 from ..training.config import TrainingConfig
 from ..training.seeds import derived_seed, seeded
 from ..training.state import M
-from .saved import SavedTranslator, Settings, TranslatorSettings
+from .saved import SavedTranslator, SavedTuned, Settings, TranslatorSettings
 
 __all__ = ["TextEstimator", "draw_network"]
 
@@ -75,7 +75,7 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         names = [field.name for field in dataclasses.fields(used)]
         return cls(**{name: getattr(used, name) for name in names}, device=device)
 
-    def _take_over(self, saved: SavedTranslator) -> Self:
+    def _take_over(self, saved: SavedTranslator | SavedTuned) -> Self:
         """Give the network the weights that were saved, and remember how they were learnt."""
         self.model_.load_state_dict(dict(saved.weights))
         self.model_.eval()

@@ -301,13 +301,15 @@ class TextCheck:
     pieces: int  # of all training texts together
     different_pieces: int
     seconds: float | None = None  # an estimate for training
+    notes: tuple[str, ...] = ()  # what else is doubtful
 
     def describe(self) -> list[str]:
         """Return the findings as lines for a terminal, the doubtful ones marked with ``!``."""
         held_out = f", {self.validation_texts:,} held out" if self.validation_texts else ""
         lines = [
             f"{self.texts:,} training texts{held_out}; {self.pieces:,} pieces, "
-            f"{self.different_pieces:,} different ones, in {self.rows:,} rows"
+            f"{self.different_pieces:,} different ones, in {self.rows:,} rows",
+            *(f"! {note}" for note in self.notes),
         ]
         if self.seconds is not None:
             lines.append(f"training takes about {_duration(self.seconds)}")

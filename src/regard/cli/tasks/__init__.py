@@ -10,6 +10,7 @@ from pathlib import Path
 import typer
 
 from ...errors import ConfigError
+from .bert import BERT_TASKS
 from .classify import CLASSIFY
 from .pretrain import PRETRAIN
 from .task import Task, cannot
@@ -17,7 +18,12 @@ from .translate import TRANSLATE
 
 __all__ = ["TASKS", "find_task", "foreign_options"]
 
-TASKS: dict[str, Task] = {"classify": CLASSIFY, "translate": TRANSLATE, "pretrain": PRETRAIN}
+TASKS: dict[str, Task] = {
+    "classify": CLASSIFY,
+    "translate": TRANSLATE,
+    "pretrain": PRETRAIN,
+    **BERT_TASKS,
+}
 """Every task by the name that a saved model gives it."""
 
 

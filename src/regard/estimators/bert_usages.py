@@ -1,0 +1,788 @@
+"""The four usages of BERT as estimators: of one text, of two, of a span, of every piece."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import ClassVar, Literal, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from ..config import Plain, require, require_one_of
+from ..data.batches import cut_runs
+from ..data.fingerprints import fingerprint
+from ..data.labels import LabelIndex
+from ..data.masking import UNASKED
+from ..data.spans import Marked
+from ..data.splits import split_by_group
+from ..data.tuning import (
+    Example,
+    TuningBatch,
+    TuningRow,
+    TuningRows,
+    cut_middle,
+    fit_both,
+    windows,
+)
+from ..errors import ConfigError, DataError
+from ..models.bert import BertConfig
+from ..models.tuned_bert import Scored, TunedBert, TuningConfig
+from ..nn.dropout import in_evaluation
+from ..records.data import TextCheck
+from ..records.history import History
+from ..records.tuning import FoundSpan, TuningScores
+from ..tasks.spans import score_answers, score_segments
+from ..tasks.tuning import BEGINS, ENDS, TuningLoss, best_span
+from ..text.pieces import WordPieces
+from ..text.vocab import CutText, cut_texts
+from ..training.batches import Batches, PlannedBatches
+from ..training.config import TrainingConfig
+from ..training.devices import choose_device, device_of
+from ..training.observers import TrainingProgress
+from ..training.seeds import derived_seed
+from ..training.teams import Team
+from .bert_folder import load_bert
+from .fitting import FEWEST_TO_SPLIT, FitOptions, Holdout, Pace, begin_fit
+from .saved import SavedTuned, TunedSettings
+from .text_estimator import TextEstimator, draw_network
+from .trainer import FitData
+
+__all__ = [
+    "TUNING",
+    "USAGES",
+    "BertClassifying",
+    "BertPairClassifier",
+    "BertSpanFinder",
+    "BertTagger",
+    "BertTextClassifier",
+    "BertUsage",
+]
+
+TUNING = TrainingConfig(
+    epochs=4,
+    batch_size=16,
+    batch_tokens=16384,
+    optimizer="adamw",
+    learning_rate=5e-5,
+    weight_decay=0.01,
+    schedule="linear",
+    warmup=0.1,
+    patience=None,
+    monitor="accuracy",
+)
+"""How a BERT is tuned unless told otherwise."""
+_TOKENS = 16384  # pieces that are read at once where nothing is learnt
+_LONGER = (
+    "a HAN over BERT reads texts of any length: regard train --model bert-han "
+    "--set network.folder=FOLDER"
+)
+Integers = NDArray[np.int64]
+Scores = NDArray[np.float32]
+
+
+class BertUsage(TextEstimator):
+    """What all usages share: a BERT from a folder, one layer on top, tuned together.
+
+    ``bert`` names the folder; nothing is downloaded. After ``fit``: ``model_``, ``pieces_``,
+    ``labels_``, ``settings_``, ``history_`` and ``facts_``.
+    """
+
+    task: ClassVar[str]
+    scored: ClassVar[Scored]
+    asked: ClassVar[Literal["classes", "spans"]] = "classes"
+    reads_at_once: ClassVar[bool]  # whether a long text is cut, and not read in windows
+
+    def __init__(
+        self,
+        bert: Path | str | None = None,
+        *,
+        tuning: TuningConfig = TuningConfig(),  # noqa: B008  (frozen)
+        training: TrainingConfig = TUNING,
+        validation: float = 0.1,
+        device: str = "auto",
+        progress: bool = True,
+    ) -> None:
+        self.bert = bert
+        self.tuning = tuning
+        self.training = training
+        self.validation = validation
+        self.device = device
+        self.progress = progress
+
+    def fit_examples(
+        self,
+        examples: Iterable[Example],
+        validation: Iterable[Example] | None = None,
+        *,
+        options: FitOptions = FitOptions(),  # noqa: B008
+    ) -> Self:
+        """Tune on examples; a share of them is held out where no others are given."""
+        if self.bert is None:
+            raise ConfigError(f"--task {self.task} tunes a BERT; name its folder with --bert")
+        require_one_of("monitor", self.training.monitor, TuningJudge.names)
+        holdout = Holdout(self.validation, self.training.seed)
+        device = choose_device(self.device)
+        with begin_fit(options) as fit:
+            heeding = fit.run.interrupts.heeding
+            given = list(heeding(examples))
+            judged = None if validation is None else list(heeding(validation))
+            training, held_out = _sides(given, judged, holdout)
+            loaded = load_bert(self.bert)
+            self._unfit()
+            self.settings_ = TunedSettings(
+                loaded.bert.config, self.tuning, self.training, self.validation
+            )
+            labels = self._find_labels(training)
+            self._adopt(loaded.pieces, labels, loaded.bert.vocab_size, device)
+            if not self.tuning.fresh:
+                self.model_.bert.load_state_dict(loaded.bert.state_dict())
+            source = TuningRows([row for rows in self._rows(training) for row in rows])
+            if not len(source):
+                raise DataError("there is nothing to learn from: the examples have no texts")
+            rows = PlannedBatches(source, self.training)
+            cut, loss = self._count_cut(training), self._loss()
+            judged_by = None
+            if held_out is not None:
+                others = [row for rows in self._rows(held_out) for row in rows]
+                judged_by = PlannedBatches(TuningRows(others), self.training)
+            settings = self.settings_.to_dict()
+            self.history_: History | None = fit.train(
+                self.model_,
+                FitData(rows, judged_by, TuningJudge(loss)),
+                loss=loss,
+                config=self.training,
+                settings={part: settings[part] for part in ("network", "tuning")},
+                check=partial(self._estimated, len(training), len(held_out or ()), source, cut),
+            )
+            data: dict[str, Plain] = {
+                "training_examples": len(training),
+                "validation_examples": len(held_out or ()),
+                "texts_cut": cut,
+                "tuned_parameters": _tuned(self.model_),
+                "leaves_out": any(not one.marked for one in training),
+            }
+            self.facts_: Mapping[str, Plain] = fit.facts(
+                self.model_, self.history_, scores=TuningJudge.names, data=data
+            )
+            if held_out is not None:
+                found = self.evaluate_examples(held_out).scores
+                told = {f"validation_{name}": score for name, score in found.items()}
+                self.facts_ = {**self.facts_, **told}
+            fit.announce()
+        return self
+
+    def evaluate_examples(self, examples: Iterable[Example], *, title: str = "") -> TuningScores:
+        """Score on examples that the training never saw, beside one who always says the same."""
+        raise NotImplementedError
+
+    def save(self, folder: Path | str) -> None:
+        """Write config.json, word pieces, weights.safetensors and card.md."""
+        self._require_fitted()
+        SavedTuned(
+            settings=self.settings_,
+            pieces=self.pieces_,
+            labels=self.labels_,
+            vocab_size=self.model_.bert.vocab_size,
+            weights=self.model_.state_dict(),
+            history=self.history_,
+            facts=self.facts_,
+        ).write(Path(folder), self.task)
+
+    @classmethod
+    def load(cls, folder: Path | str, *, device: str = "auto") -> Self:
+        """Read a saved folder."""
+
+        def build(settings: TunedSettings, size: int, labels: LabelIndex) -> TunedBert:
+            return cls._build(settings, size, labels)
+
+        saved = SavedTuned.read(Path(folder), cls.task, build)
+        used = saved.settings
+        self = cls(
+            tuning=used.tuning,
+            training=used.training,
+            validation=used.validation,
+            device=device,
+        )
+        self.settings_ = used
+        self._adopt(saved.pieces, saved.labels, saved.vocab_size, choose_device(device))
+        return self._take_over(saved)
+
+    def _fit_shown(self, examples: Sequence[Example]) -> Self:
+        """Fit with a bar, unless ``progress`` is false."""
+        with TrainingProgress(quiet=not self.progress, lines=False) as bar:
+            return self.fit_examples(examples, options=FitOptions(observers=(bar,)))
+
+    @classmethod
+    def _outputs(cls, labels: LabelIndex) -> int:
+        """How many numbers are scored for a row, or for a piece."""
+        return len(labels)
+
+    @classmethod
+    def _build(cls, settings: TunedSettings, vocab_size: int, labels: LabelIndex) -> TunedBert:
+        return TunedBert(
+            settings.network,
+            settings.tuning,
+            vocab_size=vocab_size,
+            outputs=cls._outputs(labels),
+            scored=cls.scored,
+            rate=settings.training.learning_rate,
+        )
+
+    def _find_labels(self, examples: Sequence[Example]) -> LabelIndex:
+        labels = [one.label for one in examples]
+        known = [label for label in labels if label is not None]
+        if len(known) < len(labels):
+            raise DataError("some examples have no label; training needs one for each")
+        found = LabelIndex.from_labels(known)
+        if len(found) < 2:
+            raise DataError(
+                f"all examples have the label {labels[0]!r}; training needs two or more"
+            )
+        return found
+
+    def _adopt(
+        self, pieces: WordPieces, labels: LabelIndex, vocab_size: int, device: torch.device
+    ) -> None:
+        self.pieces_, self.labels_ = pieces, labels
+        settings = self.settings_
+        self.model_ = draw_network(
+            lambda: self._build(settings, vocab_size, labels), settings.training, device
+        )
+
+    def _loss(self) -> TuningLoss:
+        return TuningLoss(self.asked, self.training.label_smoothing)
+
+    @property
+    def _room(self) -> int:
+        """Pieces of a row at most, the special ones counted."""
+        most, asked = self.settings_.network.longest, self.settings_.tuning.longest
+        require(
+            asked is None or asked <= most,
+            f"tuning.longest is {asked}, and this BERT reads {most} pieces at most",
+        )
+        return most if asked is None else asked
+
+    def _rows(self, examples: Sequence[Example]) -> list[list[TuningRow]]:
+        """The rows of each example: one, or several windows."""
+        raise NotImplementedError
+
+    def _count_cut(self, examples: Sequence[Example]) -> int:
+        """How many texts are too long to be read at once, and are cut; or an error, if asked."""
+        if not self.reads_at_once:
+            return 0
+        lengths = [len(ids) for ids in self.pieces_.ids([one.text for one in examples])]
+        if any(one.other is not None for one in examples):
+            others = self.pieces_.ids([one.other or "" for one in examples])
+            lengths = [own + 1 + len(other) for own, other in zip(lengths, others, strict=True)]
+        cut = sum(length + 2 > self._room for length in lengths)
+        if cut and self.settings_.tuning.long == "stop":
+            raise DataError(
+                f"{cut:,} of {len(lengths):,} texts have more than {self._room:,} pieces, and "
+                f"tuning.long=stop; {_LONGER}"
+            )
+        return cut
+
+    def _warn_cut(self, cut: int, count: int) -> None:
+        if cut:
+            warnings.warn(
+                f"{cut:,} of {count:,} texts have more than {self._room:,} pieces: their middle "
+                f"is not read; {_LONGER}",
+                stacklevel=3,
+            )
+
+    def _estimated(
+        self, texts: int, held_out: int, rows: TuningRows, cut: int, pace: Pace
+    ) -> TextCheck:
+        pieces = int(rows.lengths.sum())
+        note = f"{cut:,} texts are too long to be read at once: cut in the middle; {_LONGER}"
+        return TextCheck(
+            texts=texts,
+            validation_texts=held_out,
+            rows=len(rows),
+            pieces=pieces,
+            different_pieces=len(self.pieces_),
+            seconds=pace.seconds(pieces, self.training.epochs),
+            notes=(note,) if cut else (),
+        )
+
+    def _scores(self, rows: Sequence[TuningRow]) -> list[Scores]:
+        """What the network scores for each row, (outputs,), or for its pieces."""
+        device, source = device_of(self.model_), TuningRows(rows)
+        lengths = source.lengths
+        order = np.argsort(lengths, kind="stable")
+        found: list[Scores] = [np.zeros(0, np.float32)] * len(rows)
+        with torch.no_grad(), in_evaluation(self.model_):
+            for run in cut_runs(lengths[order], most_items=1024, most_total=_TOKENS):
+                chosen = order[run]
+                batch = source.batch(chosen).to(device)
+                scores = self.model_(batch.ids, batch.segments).float().cpu().numpy()
+                sizes = lengths[chosen] if self.scored == "pieces" else np.ones(len(chosen), int)
+                parts = np.split(scores, np.cumsum(sizes)[:-1])
+                for place, part in zip(chosen.tolist(), parts, strict=True):
+                    found[place] = part if self.scored == "pieces" else part[0]
+        return found
+
+
+class BertClassifying(BertUsage):
+    """Gives each row a class."""
+
+    scored: ClassVar[Scored] = "rows"
+    reads_at_once: ClassVar[bool] = True
+
+    @property
+    def classes_(self) -> NDArray[np.generic]:
+        """The classes, in the order of the probabilities."""
+        return self.labels_.array
+
+    def probabilities(self, examples: Sequence[Example]) -> NDArray[np.float64]:
+        """How likely each class is, (examples, classes)."""
+        self._require_fitted()
+        self._warn_cut(self._count_cut(examples), len(examples))
+        scores = self._scores([rows[0] for rows in self._rows(examples)])
+        stacked = np.array(scores, dtype=np.float64).reshape(len(examples), len(self.labels_))
+        grown = np.exp(stacked - stacked.max(1, keepdims=True, initial=-np.inf))
+        return np.asarray(grown / grown.sum(1, keepdims=True))
+
+    def evaluate_examples(self, examples: Iterable[Example], *, title: str = "") -> TuningScores:
+        """Accuracy and macro-F1, beside those of the commonest class."""
+        given = list(examples)
+        truth = self.labels_.encode([_label(one) for one in given])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            guess = self.probabilities(given).argmax(1)
+        most = np.full(
+            len(truth), np.bincount(truth.astype(np.int64)).argmax() if len(truth) else 0
+        )
+        return TuningScores(
+            task=self.task,
+            examples=len(given),
+            scores=_class_scores(truth, guess),
+            baseline=_class_scores(truth, most),
+            baseline_name="commonest class",
+            cut=self._count_cut(given),
+            title=title,
+        )
+
+    def _answers(self, example: Example) -> Integers:
+        number = None if example.label is None else self.labels_.number(example.label)
+        return np.array([UNASKED if number is None else number], dtype=np.int64)
+
+
+class BertTextClassifier(BertClassifying):
+    """Gives each text a class, by its first piece, as Devlin et al. (2019) do for one sentence."""
+
+    task: ClassVar[str] = "bert-text"
+
+    def fit(self, texts: Iterable[str], labels: Iterable[str | int]) -> Self:
+        """Tune on texts and their labels."""
+        return self._fit_shown(
+            [Example(text, label=label) for text, label in zip(texts, labels, strict=True)]
+        )
+
+    def predict(self, texts: Iterable[str]) -> NDArray[np.generic]:
+        """Return the class of each text."""
+        return self.classes_[self.predict_proba(texts).argmax(1)]
+
+    def predict_proba(self, texts: Iterable[str]) -> NDArray[np.float64]:
+        """Return how likely each class is, (texts, classes)."""
+        return self.probabilities([Example(text) for text in texts])
+
+    def score(self, texts: Iterable[str], labels: Iterable[str | int]) -> float:
+        """Return the accuracy."""
+        pairs = zip(texts, labels, strict=True)
+        return self.evaluate_examples([Example(t, label=one) for t, one in pairs]).scores[
+            "accuracy"
+        ]
+
+    def _rows(self, examples: Sequence[Example]) -> list[list[TuningRow]]:
+        ids, room = self.pieces_.ids([one.text for one in examples]), self._room - 2
+        return [
+            [TuningRow.around(self.pieces_, cut_middle(own, room), answers=self._answers(one))]
+            for one, own in zip(examples, ids, strict=True)
+        ]
+
+
+class BertPairClassifier(BertClassifying):
+    """Gives each pair of texts a class, such as whether the first says the second."""
+
+    task: ClassVar[str] = "bert-pair"
+
+    def fit(self, first: Iterable[str], second: Iterable[str], labels: Iterable[str | int]) -> Self:
+        """Tune on pairs of texts and their labels."""
+        given = zip(first, second, labels, strict=True)
+        return self._fit_shown([Example(one, other, label) for one, other, label in given])
+
+    def predict(self, first: Iterable[str], second: Iterable[str]) -> NDArray[np.generic]:
+        """Return the class of each pair."""
+        return self.classes_[self.predict_proba(first, second).argmax(1)]
+
+    def predict_proba(self, first: Iterable[str], second: Iterable[str]) -> NDArray[np.float64]:
+        """Return how likely each class is, (pairs, classes)."""
+        return self.probabilities([Example(*both) for both in zip(first, second, strict=True)])
+
+    def _rows(self, examples: Sequence[Example]) -> list[list[TuningRow]]:
+        _require_segments(self.settings_.network)
+        firsts = self.pieces_.ids([one.text for one in examples])
+        seconds = self.pieces_.ids([one.other or "" for one in examples])
+        rows = []
+        for example, one, other in zip(examples, firsts, seconds, strict=True):
+            first, second = fit_both(one, other, self._room - 3)
+            answers = self._answers(example)
+            rows.append([TuningRow.around(self.pieces_, first, second, answers=answers)])
+        return rows
+
+
+class BertSpanFinder(BertUsage):
+    """Finds the span of a text that answers a question, as in SQuAD; the question may be missing.
+
+    A long text is read in windows; the best span of all of them is the answer. Where some training
+    texts have no answer, it may say that there is none.
+    """
+
+    task: ClassVar[str] = "bert-span"
+    scored: ClassVar[Scored] = "pieces"
+    asked: ClassVar[Literal["classes", "spans"]] = "spans"
+    reads_at_once: ClassVar[bool] = False
+
+    def fit(
+        self,
+        texts: Iterable[str],
+        spans: Iterable[Iterable[tuple[int, int]]],
+        questions: Iterable[str] | None = None,
+    ) -> Self:
+        """Tune on texts, the spans that are right in each, and what was asked."""
+        given = list(texts)
+        asked: Sequence[str | None] = [None] * len(given) if questions is None else list(questions)
+        rows = zip(given, asked, spans, strict=True)
+        return self._fit_shown(
+            [
+                Example(text, question, marked=tuple(Marked(*span) for span in own))
+                for text, question, own in rows
+            ]
+        )
+
+    def predict(
+        self, texts: Iterable[str], questions: Iterable[str] | None = None
+    ) -> list[FoundSpan | None]:
+        """Return the answer in each text; None where there seems to be none."""
+        given = list(texts)
+        asked: Sequence[str | None] = [None] * len(given) if questions is None else list(questions)
+        return self.find([Example(*both) for both in zip(given, asked, strict=True)])
+
+    def find(self, examples: Sequence[Example]) -> list[FoundSpan | None]:
+        """Return the answer to each example."""
+        self._require_fitted()
+        cut = self._cut(examples)
+        rows = [self._windows(*both) for both in cut]
+        scores = iter(self._scores([window.row for own in rows for window in own]))
+        found: list[FoundSpan | None] = []
+        for example, own in zip(examples, rows, strict=True):
+            best, nothing = None, np.inf
+            for window in own:
+                score = next(scores)
+                nothing = min(nothing, float(score[0].sum()))
+                if window.spans.shape[0]:
+                    one = self._best(example.text, window, score)
+                    best = one if best is None or one.score > best.score else best
+            silent = bool(self.facts_["leaves_out"]) and best is not None and nothing > best.score
+            found.append(None if silent else best)
+        return found
+
+    def evaluate_examples(self, examples: Iterable[Example], *, title: str = "") -> TuningScores:
+        """Exact match and token F1, beside those of the first words of each text."""
+        given = list(examples)
+        found = [one.text if one else "" for one in self.find(given)]
+        right = [[one.text[m.start : m.end] for m in one.marked] for one in given]
+        lengths = [len(answer.split()) for answers in right for answer in answers]
+        words = round(median(lengths)) if lengths else 0
+        first = [" ".join(one.text.split()[:words]) for one in given]
+        return TuningScores(
+            task=self.task,
+            examples=len(given),
+            scores=score_answers(found, right),
+            baseline=score_answers(first, right),
+            baseline_name=f"the first {words} words",
+            title=title,
+        )
+
+    @classmethod
+    def _outputs(cls, labels: LabelIndex) -> int:
+        return 2  # where a span begins, and where it ends
+
+    def _find_labels(self, examples: Sequence[Example]) -> LabelIndex:
+        if not any(one.marked for one in examples):
+            raise DataError("none of the examples has a span; training needs some")
+        return LabelIndex(())
+
+    def _rows(self, examples: Sequence[Example]) -> list[list[TuningRow]]:
+        return [[window.row for window in self._windows(*both)] for both in self._cut(examples)]
+
+    def _cut(self, examples: Sequence[Example]) -> list[tuple[Example, CutText, Integers]]:
+        _require_segments(self.settings_.network)
+        texts = cut_texts([one.text for one in examples], self.pieces_)
+        asked = self.pieces_.ids([one.other or "" for one in examples])
+        most = self._room // 2
+        for ids in asked:
+            if len(ids) > most:
+                raise DataError(f"a question has {len(ids):,} pieces; at most {most} can be read")
+        return list(zip(examples, texts, [ids.astype(np.int64) for ids in asked], strict=True))
+
+    def _windows(self, example: Example, text: CutText, asked: Integers) -> list[_Window]:
+        made = []
+        room = self._room - len(asked) - 3
+        for part in windows(len(text.ids), room, min(self.settings_.tuning.stride, room - 1)):
+            ids, spans = text.ids[part], text.tokens.spans[part]
+            first = len(asked) + 2
+            answers = np.zeros(first + len(ids) + 1, dtype=np.int64)
+            for marked in example.marked:
+                inside = np.flatnonzero((spans[:, 0] < marked.end) & (spans[:, 1] > marked.start))
+                whole = len(inside) and _holds(spans, marked, text.tokens.spans)
+                if whole:
+                    answers[first + inside[0]] |= BEGINS
+                    answers[first + inside[-1]] |= ENDS
+            if not answers.any():
+                answers[0] = BEGINS | ENDS
+            row = TuningRow.around(self.pieces_, asked.astype(np.int32), ids, answers=answers)
+            made.append(_Window(row, first, spans))
+        return made
+
+    def _best(self, text: str, window: _Window, scores: Scores) -> FoundSpan:
+        first, last = window.first, window.first + len(window.spans)
+        answer = best_span(scores, first, last, self.settings_.tuning.longest_answer)
+        start = int(window.spans[answer.first - first, 0])
+        end = int(window.spans[answer.last - first, 1])
+        return FoundSpan(start, end, text[start:end], answer.score)
+
+
+def _holds(spans: NDArray[np.int32], marked: Marked, every: NDArray[np.int32]) -> bool:
+    """Whether a window holds all pieces of a marked stretch that the text has."""
+    within = (every[:, 0] < marked.end) & (every[:, 1] > marked.start)
+    own = (spans[:, 0] < marked.end) & (spans[:, 1] > marked.start)
+    return int(own.sum()) == int(within.sum())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Window:
+    """A row about a part of a text: where that begins in it, and the spans of its pieces."""
+
+    row: TuningRow
+    first: int
+    spans: NDArray[np.int32]
+
+
+class BertTagger(BertUsage):
+    """Tags every piece of a text, and makes spans of tags: names, terms, sentences.
+
+    A long text is read in windows; a piece is tagged by the one in which it stands farthest from
+    an edge.
+    """
+
+    task: ClassVar[str] = "bert-tag"
+    scored: ClassVar[Scored] = "pieces"
+    reads_at_once: ClassVar[bool] = False
+
+    def fit(self, texts: Iterable[str], spans: Iterable[Iterable[tuple[int, int, str]]]) -> Self:
+        """Tune on texts and their spans, each with a label."""
+        given = zip(texts, spans, strict=True)
+        return self._fit_shown(
+            [Example(text, marked=tuple(Marked(*span) for span in own)) for text, own in given]
+        )
+
+    def predict(self, texts: Iterable[str]) -> list[tuple[Marked, ...]]:
+        """Return the spans that were found in each text."""
+        self._require_fitted()
+        return [self._spans(text, tags) for text, tags in self._tags(list(texts))]
+
+    def evaluate_examples(self, examples: Iterable[Example], *, title: str = "") -> TuningScores:
+        """Segment F1 and the accuracy of tokens, beside those of the commonest tag everywhere."""
+        given = list(examples)
+        texts = [one.text for one in given]
+        right = [one.marked for one in given]
+        cut = cut_texts(texts, self.pieces_)
+        tags = [self._true_tags(*both) for both in zip(given, cut, strict=True)]
+        common = Counter(int(tag) for row in tags for tag in row).most_common(1)
+        same = [np.full(len(row), common[0][0] if common else 0) for row in tags]
+        always = [self._spans(*both) for both in zip(cut, same, strict=True)]
+        return TuningScores(
+            task=self.task,
+            examples=len(given),
+            scores=score_segments(texts, self.predict(texts), right),
+            baseline=score_segments(texts, always, right),
+            baseline_name="commonest tag",
+            title=title,
+        )
+
+    @classmethod
+    def _outputs(cls, labels: LabelIndex) -> int:
+        return 1 + 2 * len(labels)  # outside; for each label, its first piece and its others
+
+    def _find_labels(self, examples: Sequence[Example]) -> LabelIndex:
+        found = sorted({marked.label for one in examples for marked in one.marked})
+        if not found:
+            raise DataError("none of the examples has a span; training needs some")
+        return LabelIndex(tuple(found))
+
+    def _rows(self, examples: Sequence[Example]) -> list[list[TuningRow]]:
+        texts = cut_texts([one.text for one in examples], self.pieces_)
+        rows = []
+        for example, text in zip(examples, texts, strict=True):
+            tags = self._true_tags(example, text)
+            rows.append([self._row(text, part, tags) for part in self._parts(text)])
+        return rows
+
+    def _parts(self, text: CutText) -> list[slice]:
+        room = self._room - 2
+        return windows(len(text.ids), room, min(self.settings_.tuning.stride, room - 1))
+
+    def _row(self, text: CutText, part: slice, tags: Integers) -> TuningRow:
+        answers = np.concatenate([[UNASKED], tags[part], [UNASKED]]).astype(np.int64)
+        return TuningRow.around(self.pieces_, text.ids[part], answers=answers)
+
+    def _true_tags(self, example: Example, text: CutText) -> Integers:
+        """The tag of each piece: 0 outside, then first and others of each label."""
+        tags, spans = np.zeros(len(text.ids), dtype=np.int64), text.tokens.spans
+        reached = 0
+        for marked in sorted(example.marked):
+            if marked.start < reached:
+                raise DataError(
+                    f"tags cannot overlap: {marked.start}:{marked.end} begins inside one"
+                )
+            reached = marked.end
+            number = self.labels_.number(marked.label)
+            inside = np.flatnonzero((spans[:, 0] < marked.end) & (spans[:, 1] > marked.start))
+            if number is not None and len(inside):
+                tags[inside] = 2 + 2 * number
+                tags[inside[0]] = 1 + 2 * number
+        return tags
+
+    def _tags(self, texts: Sequence[str]) -> list[tuple[CutText, Integers]]:
+        cut = cut_texts(texts, self.pieces_)
+        parts = [self._parts(text) for text in cut]
+        unknown = [np.zeros(len(text.ids), dtype=np.int64) for text in cut]
+        rows = [
+            self._row(text, part, tags)
+            for text, own, tags in zip(cut, parts, unknown, strict=True)
+            for part in own
+        ]
+        scores = iter(self._scores(rows))
+        found = []
+        for text, own in zip(cut, parts, strict=True):
+            best = np.full(len(text.ids), -1)
+            tags = np.zeros(len(text.ids), dtype=np.int64)
+            for part in own:
+                guess = next(scores)[1:-1].argmax(1)
+                places = np.arange(len(guess))
+                inward = np.minimum(places, places[::-1])  # how far from the nearest edge
+                better = inward > best[part]
+                tags[part] = np.where(better, guess, tags[part])
+                best[part] = np.maximum(best[part], inward)
+            found.append((text, tags))
+        return found
+
+    def _spans(self, text: CutText, tags: Integers) -> tuple[Marked, ...]:
+        """Join the pieces of each span; one that goes on with nothing begins."""
+        found: list[Marked] = []
+        open_label, classes = None, self.labels_.classes
+        for tag, (start, end) in zip(tags.tolist(), text.tokens.spans.tolist(), strict=True):
+            if tag == 0:
+                open_label = None
+                continue
+            label, begins = str(classes[(tag - 1) // 2]), tag % 2 == 1
+            if begins or label != open_label:
+                found.append(Marked(start, end, label))
+            else:
+                found[-1] = replace(found[-1], end=end)
+            open_label = label
+        return tuple(found)
+
+
+USAGES: dict[str, type[BertUsage]] = {
+    usage.task: usage
+    for usage in (BertTextClassifier, BertPairClassifier, BertSpanFinder, BertTagger)
+}
+"""Every usage by the name of its task."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TuningJudge:
+    """Judges by the loss, and by how many answers are right: of rows, or of pieces."""
+
+    names: ClassVar[tuple[str, ...]] = ("loss", "accuracy")
+
+    loss: TuningLoss
+
+    def __call__(
+        self, model: TunedBert, batches: Batches[TuningBatch], team: Team
+    ) -> dict[str, float]:
+        """Score the model, without dropout, on its share of the batches."""
+        model.eval()
+        device = device_of(model)
+        sums = torch.zeros(4, dtype=torch.float64, device=device)
+        with torch.no_grad():
+            for batch in team.share_batches(batches).read(0):
+                if len(batch):
+                    sums += self._tally(model, batch.to(device))
+        total, weight, right, asked = team.add_up(sums).tolist()
+        return {"loss": total / max(weight, 1), "accuracy": right / max(asked, 1)}
+
+    def _tally(self, model: TunedBert, batch: TuningBatch) -> Tensor:
+        scores = model(batch.ids, batch.segments).float()
+        cost = self.loss.of(scores, batch)
+        parts = (cost.total, cost.weight, *self.loss.right(scores, batch))
+        return torch.stack([part.double().to(scores.device) for part in parts])
+
+
+def _sides(
+    examples: list[Example], validation: list[Example] | None, holdout: Holdout
+) -> tuple[list[Example], list[Example] | None]:
+    """The examples to learn from, and those to judge by; a text is on one side only."""
+    if not examples:
+        raise DataError("there are no examples to learn from")
+    if validation is not None or holdout.fraction == 0 or len(examples) < FEWEST_TO_SPLIT:
+        return examples, validation or None
+    groups = _groups(one.text for one in examples)
+    if len(np.unique(groups)) < 2:  # one text for all, and what is paired with it differs
+        groups = _groups(f"{one.text} {one.other}" for one in examples)
+    if len(np.unique(groups)) < 2:
+        return examples, None
+    seed = derived_seed(holdout.seed, "validation")
+    split = split_by_group(groups, holdout.fraction, seed=seed)
+    return [examples[n] for n in split.training], [examples[n] for n in split.validation]
+
+
+def _groups(texts: Iterable[str]) -> NDArray[np.uint64]:
+    return np.fromiter(map(fingerprint, texts), np.uint64)
+
+
+def _class_scores(truth: NDArray[np.generic], guess: NDArray[np.generic]) -> dict[str, float]:
+    """Accuracy, and the mean F1 of the classes that occur or were guessed."""
+    if not len(truth):
+        return {"accuracy": 0.0, "macro_f1": 0.0}
+    f1 = []
+    for one in np.unique(np.concatenate([truth, guess])):
+        hits = int(((truth == one) & (guess == one)).sum())
+        f1.append(2 * hits / int((truth == one).sum() + (guess == one).sum()))
+    return {"accuracy": float((truth == guess).mean()), "macro_f1": float(np.mean(f1))}
+
+
+def _label(example: Example) -> str | int:
+    if example.label is None:
+        raise DataError("some examples have no label, so they cannot be scored")
+    return example.label
+
+
+def _require_segments(network: BertConfig) -> None:
+    if network.segments < 2:
+        raise ConfigError("this BERT knows one segment, and a pair of texts needs two")
+
+
+def _tuned(model: TunedBert) -> int:
+    return sum(part.numel() for part in model.parameters() if part.requires_grad)

@@ -1,0 +1,243 @@
+"""The four usages of BERT: each learns a toy, is saved and read again, and cuts nothing unsaid."""
+
+import itertools
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from regard.data.spans import Marked
+from regard.data.tuning import Example, windows
+from regard.errors import ConfigError, DataError, ModelError
+from regard.estimators.bert_folder import save_bert
+from regard.estimators.bert_usages import (
+    TUNING,
+    USAGES,
+    BertPairClassifier,
+    BertSpanFinder,
+    BertTagger,
+    BertTextClassifier,
+)
+from regard.models.bert import BertConfig
+from regard.models.tuned_bert import TuningConfig
+from regard.text.pieces import SPECIAL, WordPieces
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+WORDS = ["good", "bad", "film", "play", "was", "very", "berlin", "rome", "in", "again", "?"]
+QUICK = replace(TUNING, epochs=12, batch_size=8, learning_rate=3e-3, warmup=0.05)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A tiny BERT with fresh weights, and pieces for a few words and all letters."""
+    alphabet = [*LETTERS, *(f"##{letter}" for letter in LETTERS)]
+    pieces = WordPieces([*SPECIAL, *WORDS, *alphabet])
+    torch.manual_seed(3)
+    config = BertConfig(32, 2, 2, 48, longest=24, dropout=0.0)
+    place = tmp_path_factory.mktemp("bert") / "bert"
+    save_bert(place, config.build(vocab_size=len(pieces)), pieces)
+    return place
+
+
+def sentences(count: int, length: int = 6) -> list[str]:
+    """Texts of words that mean nothing."""
+    random = np.random.default_rng(count)
+    neutral = ["film", "play", "was", "very", "in", "again"]
+    return [" ".join(random.choice(neutral, length)) for _ in range(count)]
+
+
+def judged(count: int, length: int = 6) -> tuple[list[str], list[str]]:
+    """Texts with one word that says how they are meant."""
+    labels = ["good" if place % 2 else "bad" for place in range(count)]
+    random = np.random.default_rng(1)
+    texts = []
+    for text, label in zip(sentences(count, length), labels, strict=True):
+        words = text.split()
+        words.insert(int(random.integers(len(words))), label)
+        texts.append(" ".join(words))
+    return texts, labels
+
+
+def tuned(kind, folder, **changes):
+    """An estimator that learns for a moment."""
+    given = {"training": QUICK, "device": "cpu", "progress": False, "validation": 0.0, **changes}
+    return kind(folder, **given)
+
+
+def test_one_text_is_learnt_saved_and_read_again(folder, tmp_path):
+    """000-01: 32 texts are known by heart, and the folder answers as the estimator did."""
+    texts, labels = judged(32)
+    classifier = tuned(BertTextClassifier, folder).fit(texts, labels)
+    assert classifier.score(texts, labels) == 1.0
+    classifier.save(tmp_path / "model")
+    again = BertTextClassifier.load(tmp_path / "model", device="cpu")
+    np.testing.assert_array_equal(again.predict_proba(texts), classifier.predict_proba(texts))
+    assert again.predict(texts[:2]).tolist() == labels[:2]
+    with pytest.raises(ModelError, match="bert-text"):
+        BertTagger.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize(("layers", "moved"), [(0, set()), (1, {"1"}), (None, {"0", "1", "e"})])
+def test_frozen_parts_stay_as_they_are(folder, layers, moved):
+    """Head alone, the top layer, or all of it is tuned."""
+    texts, labels = judged(16)
+    training = replace(QUICK, epochs=1)
+    given = {"tuning": TuningConfig(layers=layers), "training": training}
+    classifier = tuned(BertTextClassifier, folder, **given)
+    classifier.fit(texts, labels)
+    from regard.estimators.bert_folder import load_bert
+
+    before, after = load_bert(folder).bert.state_dict(), classifier.model_.bert.state_dict()
+    changed = {name for name in before if not torch.equal(before[name], after[name])}
+    assert {re.sub(r"blocks\.(\d).*|(e)mbedding.*|.*", r"\1\2", name) for name in changed} - {
+        ""
+    } == moved
+    assert "pooler.weight" in changed
+
+
+def test_lower_layers_learn_more_slowly(folder):
+    """Each has a share of the rate of the one above."""
+    tuner = tuned(BertTextClassifier, folder, tuning=TuningConfig(layer_decay=0.5))
+    tuner.fit(*judged(16))
+    rates = tuner.model_.learning_rates()
+    assert rates["bert.blocks.1."] == QUICK.learning_rate
+    assert rates["bert.blocks.0."] == QUICK.learning_rate / 2
+    assert rates["bert.embedding."] == QUICK.learning_rate / 4
+
+
+def test_a_text_too_long_is_counted_and_named(folder):
+    """Cut in the middle with a warning that names HAN over BERT, or refused where asked."""
+    texts, labels = judged(20)
+    texts[3] = " ".join([texts[3], *sentences(1, 40)])
+    classifier = tuned(BertTextClassifier, folder, training=replace(QUICK, epochs=1))
+    classifier.fit(texts, labels)
+    assert classifier.facts_["texts_cut"] == 1
+    with pytest.warns(UserWarning, match=r"1 of 20 texts .* bert-han"):
+        classifier.predict(texts)
+    strict = tuned(BertTextClassifier, folder, tuning=TuningConfig(long="stop"))
+    with pytest.raises(DataError, match=r"1 of 20 texts have more than 24 pieces.*bert-han"):
+        strict.fit(texts, labels)
+
+
+def test_pairs_are_learnt(folder):
+    """The second text decides, and the first may hold the same words."""
+    random = np.random.default_rng(2)
+    words = random.choice(["berlin", "rome"], (64, 2))
+    labels = words[:, 1].tolist()
+    first = [f"very {one}" for one in words[:, 0]]
+    second = [f"in {other} again" for other in words[:, 1]]
+    pairs = tuned(BertPairClassifier, folder).fit(first, second, labels)
+    assert (pairs.predict(first, second) == labels).mean() > 0.95
+    scores = pairs.evaluate_examples(
+        [Example(*one) for one in zip(first, second, labels, strict=True)]
+    )
+    assert scores.scores["macro_f1"] > 0.95 > scores.baseline["accuracy"]
+
+
+def test_spans_are_found_in_texts_longer_than_a_row(folder, tmp_path):
+    """The question says which word is asked for; the text has several times a row's pieces."""
+    random = np.random.default_rng(5)
+    texts, questions, spans = [], [], []
+    for text in sentences(60, 14):
+        words = text.split()
+        for name in ("berlin", "rome"):
+            words.insert(int(random.integers(len(words))), name)
+        asked = str(random.choice(["berlin", "rome"]))
+        whole = " ".join(words)
+        texts.append(whole)
+        questions.append(f"{asked} ?")
+        spans.append([(whole.index(asked), whole.index(asked) + len(asked))])
+    long = [f"{' '.join(sentences(1, 60))} {text}" for text in texts[:8]]
+    shift = len(long[0]) - len(texts[0])
+    finder = tuned(BertSpanFinder, folder, training=replace(QUICK, epochs=30))
+    finder.fit(texts, spans, questions)
+    assert not finder.facts_["leaves_out"]
+    found = finder.predict(long, questions[:8])
+    right = [own[0][0] + shift for own in spans[:8]]
+    assert sum(one.start == place for one, place in zip(found, right, strict=True)) >= 7
+    examples = [
+        Example(text, question, marked=tuple(Marked(*one) for one in own))
+        for text, question, own in zip(texts, questions, spans, strict=True)
+    ]
+    scores = finder.evaluate_examples(examples)
+    assert scores.scores["exact_match"] > 0.8 > scores.baseline["token_f1"]
+    finder.save(tmp_path / "model")
+    assert (
+        BertSpanFinder.load(tmp_path / "model", device="cpu").predict(long, questions[:8]) == found
+    )
+
+
+def test_saying_nothing_is_learnt_where_some_texts_have_no_answer(folder):
+    """A text without the word has no span."""
+    texts = [f"{text} berlin" if place % 2 else text for place, text in enumerate(sentences(40))]
+    spans = [[(len(text) - 6, len(text))] if "berlin" in text else [] for text in texts]
+    finder = tuned(BertSpanFinder, folder, training=replace(QUICK, epochs=25)).fit(texts, spans)
+    found = finder.predict(texts)
+    assert [one is None for one in found] == [not own for own in spans]
+    assert all(one is None or one.text == "berlin" for one in found)
+
+
+def test_tags_are_learnt_and_joined_over_windows(folder, tmp_path):
+    """Two labels, words of several pieces, and a text of several windows."""
+    texts = []
+    random = np.random.default_rng(8)
+    for text in sentences(40, 8):
+        words = text.split()
+        words.insert(int(random.integers(len(words))), "berlin")
+        words.insert(int(random.integers(len(words))), "zürich")
+        texts.append(" ".join(words))
+
+    def marked(text):
+        places = [(m.start(), m.end(), "north") for m in re.finditer("berlin", text)]
+        return sorted(places + [(m.start(), m.end(), "south") for m in re.finditer("zürich", text)])
+
+    tagger = tuned(BertTagger, folder, training=replace(QUICK, epochs=15))
+    tagger.fit(texts, [marked(text) for text in texts])
+    long = " ".join(texts[:6])
+    (found,) = tagger.predict([long])
+    assert [(one.start, one.end, one.label) for one in found] == marked(long)
+    examples = [Example(text, marked=tuple(Marked(*m) for m in marked(text))) for text in texts]
+    scores = tagger.evaluate_examples(examples)
+    assert scores.scores["segment_f1"] == scores.scores["token_accuracy"] == 1.0
+    assert scores.baseline["segment_f1"] == 0.0
+    tagger.save(tmp_path / "model")
+    assert BertTagger.load(tmp_path / "model", device="cpu").predict([long, ""]) == [found, ()]
+
+
+def test_windows_share_pieces_and_leave_none_out():
+    """Every piece is in one, none is longer than the room, and neighbours overlap."""
+    for length in (0, 5, 10, 11, 37, 100):
+        parts = windows(length, 10, 4)
+        covered = np.zeros(length, dtype=int)
+        for part in parts:
+            covered[part] += 1
+            assert part.stop - part.start <= 10
+        assert (covered > 0).all()
+        for one, other in itertools.pairwise(parts):
+            assert one.stop - other.start >= 4
+
+
+def test_what_cannot_be_tuned_is_one_line(folder):
+    """No folder, one class, overlapping tags, more layers than there are."""
+    texts, labels = judged(20)
+    with pytest.raises(ConfigError, match="--bert"):
+        BertTextClassifier(progress=False).fit(texts, labels)
+    with pytest.raises(DataError, match="two or more"):
+        tuned(BertTextClassifier, folder).fit(texts, ["one"] * 20)
+    with pytest.raises(DataError, match="cannot overlap"):
+        tuned(BertTagger, folder).fit(texts, [[(0, 4, "a"), (3, 6, "a")]] * 20)
+    with pytest.raises(DataError, match="has a span"):
+        tuned(BertSpanFinder, folder).fit(texts, [[]] * 20)
+    with pytest.raises(ConfigError, match="has 2 layers"):
+        tuned(BertTextClassifier, folder, tuning=TuningConfig(layers=3)).fit(texts, labels)
+
+
+def test_every_usage_names_its_task():
+    """The folder of each says what it is for."""
+    assert {name: usage.task for name, usage in USAGES.items()} == {
+        name: name for name in ("bert-text", "bert-pair", "bert-span", "bert-tag")
+    }
+    assert json.dumps(sorted(USAGES))
