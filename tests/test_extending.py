@@ -182,7 +182,7 @@ def test_a_file_format(monkeypatch, fitted, tmp_path):
 
 def test_a_document_model(monkeypatch):
     monkeypatch.setitem(MODELS, "bag", BagConfig)
-    assert "--model han, flat, cahan, bert-han, bag " in help_of("train")
+    assert "--model han, flat, cahan, bert-han, hierarchical-transformer, bag " in help_of("train")
     assert keeps(test_models.TestEveryModel, small(BagConfig)) > 15
     assert "| `bag` | The mean of all words, a newcomer's model. |" in page("models.md")
 

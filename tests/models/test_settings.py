@@ -81,6 +81,8 @@ def test_every_setting_has_an_effect(kind, name):
     settings = {"encoder": encoder, "pooling": "structured", "hops": 2, "layers": 2}
     if name == "heads":  # which must share the columns evenly
         settings["positions"] = "sinusoidal"
+    if name == "weighing":
+        settings["weighing"] = "sentences"
     start = without_dropout(kind(**SMALL, **settings))
     changed = dataclasses.replace(start, **{name: OTHER[name]})
     assert getattr(start, name) != OTHER[name]
@@ -143,7 +145,7 @@ def test_heads_that_cannot_share_a_transformers_columns_are_named(kind):
     with pytest.raises(ConfigError, match="heads of an even size, got 25"):
         kind(encoder="transformer", heads=4)
     assert kind(encoder="transformer", heads=4, positions="sinusoidal").heads == 4
-    assert kind(heads=3).heads == 3  # a recurrent encoder has none
+    assert kind(encoder="recurrent", heads=3).heads == 3  # which has none
 
 
 def test_a_wrong_context_is_named():

@@ -8,6 +8,7 @@ faithful that is. Nothing else is asked of it.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -22,10 +23,12 @@ from torch import nn
 from ..config import Plain, checked_settings
 from ..data.batch import Batch
 from ..data.labels import LabelIndex
+from ..errors import MissingExtra
 from ..estimators.classifier import DocumentClassifier
 from ..estimators.fitting import FitOptions
 from ..estimators.named import classifier_from
 from ..estimators.recipes import find_recipe
+from ..estimators.voting import VotingClassifier
 from ..models.base import Impose, Model, Output
 from ..models.wide import WideConfig
 from ..models.words import WordEmbedding
@@ -34,6 +37,7 @@ from ..records.explanation import ClassName, Decision, Explanation
 from ..records.weights import Weights, sum_by
 from ..tasks.baselines import TfidfBaseline
 from ..text.document import Document, single_labels
+from ..text.pieces import require_tokenizers
 from ..text.tokenize import tokenize
 from ..training.config import TrainingConfig
 from ..training.interrupts import Interrupts
@@ -131,6 +135,54 @@ def of_recipe(name: str) -> Contender:
     train = partial(_train_network, network="han", changes=(), recipe=name)
     said = str(find_recipe(name).changes)
     return Contender(name, f"regard {name}", train, _load, ours=True, settings=said)
+
+
+# What reads through a BERT, whose folder the environment names.
+
+BERT_VARIABLE = "REGARD_BERT"
+
+
+def of_bert(name: str, title: str, *changes: str) -> Contender:
+    """A HAN over the BERT whose folder ``REGARD_BERT`` names."""
+    return Contender(
+        name,
+        title,
+        partial(_train_over_bert, changes=changes),
+        _load,
+        settings=" ".join([*changes, os.environ.get(BERT_VARIABLE, "")]),
+        missing=_missing_bert,
+    )
+
+
+def _train_over_bert(lesson: Lesson, changes: Sequence[str]) -> Candidate:
+    folder = f"network.folder={os.environ[BERT_VARIABLE]}"
+    return _train_network(lesson, "bert-han", [folder, *changes], "")
+
+
+def _missing_bert() -> str:
+    if not os.environ.get(BERT_VARIABLE):
+        return f"{BERT_VARIABLE} names no folder of a BERT, such as MiniLM's"
+    try:
+        require_tokenizers()
+    except MissingExtra as problem:
+        return str(problem)
+    return ""
+
+
+# Pieces that vote, each trained as if it were the document.
+
+
+def _train_votes(lesson: Lesson) -> Candidate:
+    seeded = [f"training.seed={lesson.seed}", "training.epochs=3", "training.batch_size=512"]
+    classifier = classifier_from("han", seeded, device=lesson.device, wide="off")
+    options = FitOptions(
+        observers=lesson.observers, interrupts=lesson.interrupts, choose_method=False
+    )
+    return VotingClassifier(classifier).fit_documents(lesson.documents, options=options)
+
+
+def _load_votes(folder: Path, device: str) -> Candidate:
+    return VotingClassifier.load(folder, device=device)
 
 
 # N-grams alone: beside them stands a network that says nothing.
@@ -263,6 +315,33 @@ CONTENDERS: dict[str, Contender] = {
         of_network("han", "HAN (attention)"),
         of_network("cahan", "CAHAN", "cahan"),
         of_network("structured", "structured attention", "han", "network.pooling=structured"),
+        of_network(
+            "hierarchical-transformer",
+            "hierarchical transformer",
+            "hierarchical-transformer",
+            "training.learning_rate=1e-3",
+            "training.warmup=0.1",
+        ),
+        Contender("vote", "sentences that vote", _train_votes, _load_votes),
+        of_bert(
+            "minilm",
+            "HAN over BERT (frozen)",
+            "network.tuned_layers=0",
+            "network.word_pooling=mean",
+            "network.weighing=states",
+            "training.learning_rate=2e-3",
+        ),
+        of_bert(
+            "bert-han",
+            "HAN over BERT (tuned)",
+            "network.reading=flow",
+            "network.bert_rate=1e-4",
+            "training.learning_rate=1e-3",
+            "training.optimizer=adamw",
+            "training.warmup=0.1",
+            "training.epochs=3",
+            "training.batch_size=32",
+        ),
         of_recipe("fast"),
         of_recipe("balanced"),
         of_recipe("accurate"),

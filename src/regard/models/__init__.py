@@ -6,6 +6,7 @@ from .bert_han import BertHANConfig
 from .cahan import CAHANConfig
 from .flat import FlatConfig
 from .han import HANConfig
+from .hierarchical_transformer import HierarchicalTransformerConfig
 from .seq2seq import Seq2SeqConfig
 from .transformer import TransformerConfig
 
@@ -17,12 +18,14 @@ __all__ = [
     "CAHANConfig",
     "FlatConfig",
     "HANConfig",
+    "HierarchicalTransformerConfig",
     "Seq2SeqConfig",
     "TransformerConfig",
 ]
 
 MODELS: dict[str, type[ModelConfig]] = {
-    config.name: config for config in (HANConfig, FlatConfig, CAHANConfig, BertHANConfig)
+    config.name: config
+    for config in (HANConfig, FlatConfig, CAHANConfig, BertHANConfig, HierarchicalTransformerConfig)
 }
 """The settings of every classifier, by the name it is saved under."""
 
