@@ -11,9 +11,7 @@ Needs ../shared/data/imdb/train.parquet.
 from __future__ import annotations
 
 import argparse
-import datetime
 import random
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
@@ -21,7 +19,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow.parquet
 import torch
-from measuring import IMDB, machine, save
+from measuring import IMDB, provenance, save
 
 from regard import DocumentClassifier, HANConfig, TrainingConfig
 from regard.text.tokenize import TextConfig, tokenize
@@ -50,12 +48,7 @@ def main() -> None:
     )
     taught, others = rows[:TRAINING], [row["text"] for row in rows[TRAINING:]]
     classifier.fit([row["text"] for row in taught], [row["label"] for row in taught])
-    found: dict[str, object] = {
-        "machine": machine(),
-        "commit": commit(),
-        "date": datetime.date.today().isoformat(),
-        "seed": SEED,
-    }
+    found: dict[str, object] = provenance((SEED,))
     for method in options.methods:
         by_length = [
             measured(classifier, long_text(others, length), method, options.rounds)
@@ -118,12 +111,6 @@ def power(rows: Sequence[dict[str, float]]) -> float:
     """The slope of the logarithm of the seconds along that of the words."""
     words, seconds = (np.log([row[name] for row in rows]) for name in ("words", "seconds"))
     return float(np.polyfit(words, seconds, 1)[0]) if len(rows) > 1 else 0.0
-
-
-def commit() -> str:
-    """The commit that was measured."""
-    told = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
-    return told.stdout.strip()
 
 
 if __name__ == "__main__":

@@ -17,13 +17,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from measuring import provenance, save
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_sequence, pad_packed_sequence
 
 from regard.kernels.gpu import describe, recur
 from regard.ragged import Ragged
 
-VECTOR_SIZE = 200
+VECTOR_SIZE, HIDDEN_SIZE = 200, 50
 SENTENCES = 13  # a document
 WORDS = 40_000
 REPEATS = 15
@@ -139,6 +140,7 @@ def main(hidden_size: int) -> None:
     check(draw(16, hidden_size, seed=1), layer, leaves)
     print("| documents | items | distinct | cuDNN fp32 ns/item | ours fp32 | ours bf16 | ratios |")
     print("|---|---|---|---|---|---|---|")
+    rows = []
     for document_count in (64, 256, 1024):
         work = draw(document_count, hidden_size)
         base = median_seconds(lambda: cudnn(work, layer))  # noqa: B023
@@ -148,14 +150,18 @@ def main(hidden_size: int) -> None:
         ]
         shown = [f"{seconds / work.item_count * 1e9:.1f}" for seconds in (base, *times)]
         ratios = " / ".join(f"{base / seconds:.1f}x" for seconds in times)
+        seconds = dict(zip(("cudnn", "float32", "bfloat16"), (base, *times), strict=True))
+        rows.append({"documents": document_count, "items": work.item_count, "seconds": seconds})
         print(
             f"| {document_count} | {work.item_count} | {len(work.table)} | "
             f"{' | '.join(shown)} | {ratios} |",
             flush=True,
         )
+    if hidden_size == HIDDEN_SIZE:
+        save("gpu-recurrence", {**provenance(), "hidden_size": hidden_size, "rows": rows})
 
 
 if __name__ == "__main__":
     # Handing the way back to another thread costs more than our whole step on some machines.
     with torch.autograd.set_multithreading_enabled(False):
-        main(int(sys.argv[1]) if len(sys.argv) > 1 else 50)
+        main(int(sys.argv[1]) if len(sys.argv) > 1 else HIDDEN_SIZE)

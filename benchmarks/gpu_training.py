@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pyarrow.parquet
 import torch
-from measuring import IMDB, save
+from measuring import IMDB, provenance, save
 
 from regard import DocumentClassifier, HANConfig, TrainingConfig
 from regard.data.readers import read_texts
@@ -116,7 +116,8 @@ def main() -> None:
         results.append(run(texts, labels, training, options.device))
     report(results)
     if options.device == "cuda" and step == 1:
-        save(f"gpu-training-{options.precision}", {"machine": about, "runs": results})
+        found = provenance() | {"machine": about, "runs": results}
+        save(f"gpu-training-{options.precision}", found)
 
 
 def report(results: list[dict]) -> None:

@@ -3,7 +3,8 @@
     python benchmarks/imdb.py --seeds 0 1 2 [--set network.reading=flow] [--validation-only]
 
 With --validation-only the test file is not touched, and accuracy and loss on the held-out tenth of
-the training data are printed: that is how defaults are chosen.
+the training data are printed: that is how defaults are chosen. Other runs without --set are kept in
+benchmarks/results/imdb.json.
 Needs ../shared/data/imdb (train.parquet, test.parquet with columns text and label).
 """
 
@@ -18,6 +19,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from measuring import keep_run
+
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "imdb"
 
 
@@ -27,7 +30,6 @@ def main() -> None:
     parser.add_argument("--set", action="append", default=[], dest="changes")
     parser.add_argument("--validation-only", action="store_true")
     parser.add_argument("--data", type=Path, default=DATA)
-    parser.add_argument("--out", type=Path, default=None, help="where to write the figures as JSON")
     options = parser.parse_args()
     if not options.data.exists():
         sys.exit(f"{options.data} is not here; this benchmark needs the IMDB reviews")
@@ -35,10 +37,6 @@ def main() -> None:
     scores = [entry["accuracy"] for entry in runs]
     spread = statistics.stdev(scores) if len(scores) > 1 else 0.0
     print(f"mean {statistics.mean(scores):.4f}  deviation {spread:.4f}  seeds {options.seeds}")
-    if options.out:
-        options.out.write_text(
-            json.dumps({"changes": options.changes, "runs": runs}, indent=2) + "\n"
-        )
 
 
 def run(seed: int, options: argparse.Namespace) -> dict[str, float]:
@@ -74,6 +72,8 @@ def run(seed: int, options: argparse.Namespace) -> dict[str, float]:
             found |= {part["name"]: part["accuracy"] for part in report["baselines"]}
         found |= {"seed": seed, "seconds": round(seconds, 1), "best_epoch": facts["best_epoch"]}
         print(json.dumps(found), flush=True)
+        if not (options.changes or options.validation_only):
+            keep_run("imdb", found, same=("seed",))
         return found
 
 

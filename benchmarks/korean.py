@@ -3,7 +3,8 @@
     python benchmarks/korean.py [--seeds 0 1 2] [--attention luong none] [--set network.dropout=0.4]
 
 Trained on the pairs of the split "train", a tenth of which chooses the epoch; scored on the split
-"test" by beam search. Prints one JSON line a run, then the means.
+"test" by beam search. Prints one JSON line a run, then the means; runs without --set or --pairs are
+kept in benchmarks/results/korean.json.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import time
 from pathlib import Path
 
 import pyarrow.parquet
+from measuring import keep_run
 
 from regard.cli.training import translator_from
 from regard.data.pairs import Pair
@@ -72,7 +74,10 @@ def run(seed: int, attention: str, options: argparse.Namespace) -> dict[str, flo
         "seconds": round(time.perf_counter() - began, 1),
     }
     signatures = {"chrf_signature": scores.chrf_signature, "bleu_signature": scores.bleu_signature}
-    print(json.dumps({"attention": attention, **found, **signatures}), flush=True)
+    told = {"attention": attention, **found, **signatures}
+    print(json.dumps(told), flush=True)
+    if not (options.changes or options.pairs):
+        keep_run("korean", told, same=("attention", "seed"))
     return found
 
 

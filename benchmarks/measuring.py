@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import fcntl
 import json
 import os
 import platform
@@ -25,7 +26,8 @@ def clock() -> Callable[[], float]:
 
 def machine() -> dict[str, object]:
     """What the figures were measured on."""
-    return {
+    gpu = {"gpu": torch.cuda.get_device_name()} if torch.cuda.is_available() else {}
+    return gpu | {
         "processor": processor(),
         "cores": os.cpu_count(),
         "load": round(os.getloadavg()[0], 1),
@@ -37,14 +39,21 @@ def machine() -> dict[str, object]:
 
 def provenance(seeds: Sequence[int] = (0,)) -> dict[str, object]:
     """What every file of results says of itself: commit, machine, seeds and date."""
-    asked = ["git", "-C", str(RESULTS.parent), "rev-parse", "--short", "HEAD"]
-    told = subprocess.run(asked, capture_output=True, text=True)
     return {
-        "commit": os.environ.get("COMMIT") or told.stdout.strip(),
+        "commit": commit(),
         "date": datetime.date.today().isoformat(),
         "seeds": list(seeds),
         "machine": machine(),
     }
+
+
+def commit() -> str:
+    """The commit that is measured, or where there is no git what the environment says."""
+    if "COMMIT" in os.environ:
+        return os.environ["COMMIT"]
+    asked = ["git", "-C", str(RESULTS.parent), "rev-parse", "--short", "HEAD"]
+    told = subprocess.run(asked, capture_output=True, text=True)
+    return told.stdout.strip() or "unknown"
 
 
 def processor() -> str:
@@ -81,3 +90,32 @@ def save(name: str, result: Mapping[str, object]) -> None:
     path = RESULTS / f"{name}.json"
     path.write_text(json.dumps(result, indent=2) + "\n")
     print(f"\nwritten to {path}")
+
+
+def keep_run(name: str, run: Mapping[str, object], same: Sequence[str]) -> None:
+    """Add one run to a file of runs, in the place of an earlier one with the ``same`` fields.
+
+    Several processes may do so at once; each run names its own commit, machine and date.
+    """
+    RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / f"{name}.json"
+    with (RESULTS / f".{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        runs = json.loads(path.read_text())["runs"] if path.exists() else []
+        runs = [one for one in runs if any(one[field] != run[field] for field in same)]
+        about = {key: value for key, value in provenance().items() if key != "seeds"}
+        runs.append({**run, **about})
+        runs.sort(key=lambda one: [str(one[field]) for field in same])
+        save(name, whole(runs))
+
+
+def whole(runs: Sequence[Mapping[str, object]]) -> dict[str, object]:
+    """All runs, with what any file of results says of itself."""
+    latest = max(runs, key=lambda one: str(one["date"]))
+    return {
+        "commit": ", ".join(sorted({str(one["commit"]) for one in runs})),
+        "date": latest["date"],
+        "seeds": sorted({int(str(one["seed"])) for one in runs}),
+        "machine": latest["machine"],
+        "runs": list(runs),
+    }

@@ -12,7 +12,7 @@ import resource
 
 import numpy as np
 import torch
-from measuring import machine, save
+from measuring import provenance, save
 
 from regard import HANConfig, TrainingConfig
 from regard.data.batch import Batch
@@ -64,7 +64,7 @@ def main() -> None:
     print(f"{sum(lengths):,} words, longest sentence {options.longest:,}")
     print(f"| peak memory | MB |\n|---|---|\n| whole process | {peak():,.0f} |")
     print(f"| before the step | {before:,.0f} |")
-    result = {"machine": machine() | describe(), "words": sum(lengths)}
+    result = {**provenance(), "kernels": describe(), "words": sum(lengths)}
     save("memory", result | {"peak_mb": round(peak()), "before_mb": round(before)})
 
 

@@ -5,7 +5,8 @@
     python benchmarks/multi30k.py --target fr --attention none --data FOLDER
 
 Trained on train, the epoch chosen on val by greedy BLEU, the tests read once at the end. Prints one
-JSON line: cased, detokenised BLEU with sacrebleu's own settings, beam 5, and the seconds it took.
+JSON line: cased, detokenised BLEU with sacrebleu's own settings, beam 5, and the seconds it took;
+runs without --set or --pairs are kept in benchmarks/results/multi30k.json.
 --validation-only leaves the tests alone: that is how settings are chosen; --save keeps the model,
 and --score FOLDER scores one that was kept.
 """
@@ -20,6 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import torch
+from measuring import keep_run
 
 from regard.cli.training import translator_from
 from regard.data.pairs import Pair
@@ -77,6 +79,9 @@ def main() -> None:
         sys.exit(f"{options.data} is not here; this benchmark needs Multi30k")
     found = run(options) if options.score is None else score(options)
     print(json.dumps(found), flush=True)
+    trial = options.changes or options.pairs or options.validation_only or options.score
+    if not trial:
+        keep_run("multi30k", found, same=("target", "network", "attention", "seed"))
 
 
 def run(options: argparse.Namespace) -> dict[str, object]:

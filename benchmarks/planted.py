@@ -7,6 +7,8 @@ jury enjoys the plan), so no single word tells. The phrasings of the test docume
 training: every combination of beginning, adverb, ending and voice belongs to one of the two.
 
     python benchmarks/planted.py [--documents 4000] [--seeds 0 1 2] [--set network.weighing=states]
+
+Runs at the defaults are kept in benchmarks/results/planted.json.
 """
 
 from __future__ import annotations
@@ -20,11 +22,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow.parquet
+from measuring import keep_run
 
 from regard import tokenize
 from regard.cli.training import classifier_from
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "imdb" / "train.parquet"
+DOCUMENTS = 4000  # to train on
 
 BODIES = ["jury", "panel", "committee", "board", "council", "tribunal", "senate", "assembly"]
 PEOPLE = ["uncle", "neighbour", "hero", "cousin", "driver", "waiter", "villain", "sister"]
@@ -51,20 +55,18 @@ LABELS = {"granted": GRANTED, "denied": DENIED}
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--documents", type=int, default=4000)
+    parser.add_argument("--documents", type=int, default=DOCUMENTS)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--set", action="append", default=[], dest="changes")
-    parser.add_argument("--out", type=Path, default=None)
+    parser.add_argument("--data", type=Path, default=DATA)
     options = parser.parse_args()
-    if not DATA.exists():
-        sys.exit(f"{DATA} is not here; this benchmark needs the IMDB reviews")
-    sentences = real_sentences(3000)
+    if not options.data.exists():
+        sys.exit(f"{options.data} is not here; this benchmark needs the IMDB reviews")
+    sentences = real_sentences(3000, options.data)
     runs = [run(seed, sentences, options) for seed in options.seeds]
     for name in ("accuracy", "planted_first"):
         values = [entry[name] for entry in runs]
         print(f"{name}: mean {statistics.mean(values):.4f}, lowest {min(values):.4f}")
-    if options.out:
-        options.out.write_text(json.dumps(runs, indent=2) + "\n")
 
 
 def run(seed: int, sentences: Sequence[str], options: argparse.Namespace) -> dict[str, float]:
@@ -94,12 +96,14 @@ def run(seed: int, sentences: Sequence[str], options: argparse.Namespace) -> dic
         "seconds": round(classifier.history_.seconds, 1),
     }
     print(json.dumps(found), flush=True)
+    if not options.changes and options.documents == DOCUMENTS:
+        keep_run("planted", found, same=("seed",))
     return found
 
 
-def real_sentences(reviews: int) -> list[str]:
+def real_sentences(reviews: int, data: Path = DATA) -> list[str]:
     """Sentences of IMDB reviews, of some length, without words of the cue."""
-    column = pyarrow.parquet.read_table(DATA, columns=["text"]).column("text")
+    column = pyarrow.parquet.read_table(data, columns=["text"]).column("text")
     order = random.Random(0).sample(range(len(column)), reviews)
     cue = {*BODIES, *THINGS, *GRANTED, *DENIED}
     found: list[str] = []

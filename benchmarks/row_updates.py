@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import torch
-from measuring import IMDB, machine, save
+from measuring import IMDB, provenance, save
 
 from regard.data.columns import Columns
 from regard.data.corpus import Corpus, build_corpus
@@ -91,7 +91,7 @@ def main() -> None:
         print(f"| {name} | {step:.1f} | {moving:.1f} |")
     ratio = result["all"][0] / result["rows"][0]
     print(f"all / rows: {ratio:.2f}")
-    save("row-updates", {"machine": machine(), "milliseconds": result, "ratio": ratio})
+    save("row-updates", {**provenance(), "milliseconds": result, "ratio": ratio})
 
 
 if __name__ == "__main__":

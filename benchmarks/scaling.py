@@ -2,24 +2,27 @@
 
 Prediction of a stream of 1,000 to 1,000,000 reviews (IMDB over and over) and one training pass over
 1,000 to 25,000. Prints the slope of time against documents, both as logarithms: 1 is linear.
-Processor time on one thread. Needs ../shared/data/imdb.
+Processor time on one thread. Each stream is predicted in a process of its own, whose peak memory is
+its own too. Needs ../shared/data/imdb.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import resource
+import subprocess
 import sys
+import tempfile
 import time
 from collections import deque
-from contextlib import suppress
 from itertools import cycle, islice
 from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet
 import torch
-from measuring import IMDB, machine, save
+from measuring import IMDB, provenance, save
 
 from regard import DocumentClassifier, HANConfig, TrainingConfig
 
@@ -27,14 +30,19 @@ from regard import DocumentClassifier, HANConfig, TrainingConfig
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--most", type=int, default=1_000_000, help="documents to predict")
+    parser.add_argument("--data", type=Path, default=IMDB)
+    parser.add_argument("--stream", type=Path, default=None, help="only predict with this model")
     options = parser.parse_args()
-    if not IMDB.exists():
-        sys.exit(f"{IMDB} is not here; this benchmark needs the IMDB reviews")
+    if not options.data.exists():
+        sys.exit(f"{options.data} is not here; this benchmark needs the IMDB reviews")
     torch.set_num_threads(1)
-    table = pyarrow.parquet.read_table(IMDB / "train.parquet").to_pydict()
+    table = pyarrow.parquet.read_table(options.data / "train.parquet").to_pydict()
     # Shuffled, as the file has all bad reviews first and lengths differ.
     order = np.random.default_rng(0).permutation(len(table["text"])).tolist()
     texts = [table["text"][place] for place in order]
+    if options.stream is not None:
+        print(json.dumps(streamed(options.stream, texts, options.most)))
+        return
     labels = [table["label"][place] for place in order]
     training: dict[int, float] = {}
     settings = TrainingConfig(epochs=1)
@@ -47,38 +55,37 @@ def main() -> None:
         print(f"trained on {count:,}: {training[count]:.1f} s", flush=True)
     predicting: dict[int, float] = {}
     memory: dict[int, float] = {}
-    deque(classifier.stream_proba(texts), maxlen=0)  # all words are met once
-    for count in (10**power for power in range(3, 1 + len(str(options.most - 1)))):
-        forget_peak()
-        began = time.process_time()
-        deque(classifier.stream_proba(islice(cycle(texts), count)), maxlen=0)
-        predicting[count] = time.process_time() - began
-        memory[count] = peak_megabytes()
-        print(
-            f"predicted {count:,}: {predicting[count]:.1f} s, peak {memory[count]:,.0f} MB",
-            flush=True,
-        )
+    with tempfile.TemporaryDirectory() as folder:
+        classifier.save(Path(folder) / "model")
+        for count in (10**power for power in range(3, 1 + len(str(options.most - 1)))):
+            command = [sys.executable, __file__, "--stream", f"{folder}/model", "--most"]
+            command += [str(count), "--data", str(options.data)]
+            told = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+            predicting[count], memory[count] = json.loads(told.stdout)
+            print(
+                f"predicted {count:,}: {predicting[count]:.1f} s, peak {memory[count]:,.0f} MB",
+                flush=True,
+            )
     print("\n| log-log slope of time against documents | |\n|---|---|")
     print(
         f"| prediction | {slope(predicting):.3f} |\n| one training pass | {slope(training):.3f} |"
     )
     result = {"prediction_seconds": predicting, "training_seconds": training, "peak_mb": memory}
     slopes = {"prediction_slope": slope(predicting), "training_slope": slope(training)}
-    save("scaling", {"machine": machine()} | slopes | result)
+    save("scaling", {**provenance()} | slopes | result)
 
 
-def forget_peak() -> None:
-    """Let the most memory that was ever used begin anew, where Linux can do that."""
-    with suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5")
+def streamed(model: Path, texts: list[str], count: int) -> tuple[float, float]:
+    """Seconds to predict so many reviews, and the most memory this process has had, in MB."""
+    classifier = DocumentClassifier.load(model, device="cpu")
+    deque(classifier.stream_proba(texts[:200]), maxlen=0)  # what is loaded at the first is no slope
+    began = time.process_time()
+    deque(classifier.stream_proba(islice(cycle(texts), count)), maxlen=0)
+    return time.process_time() - began, peak_megabytes()
 
 
 def peak_megabytes() -> float:
-    """The most memory that was used since it began anew, or ever."""
-    status = Path("/proc/self/status")
-    for line in status.read_text().splitlines() if status.exists() else []:
-        if line.startswith("VmHWM:"):
-            return int(line.split()[1]) / 1024
+    """The most memory that this process has had."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 

@@ -1,9 +1,12 @@
 """Sequence to sequence: a training step against a plain loop, a beam at once against one by one.
 
-    python benchmarks/seq2seq.py [--threads 2] [--batches 6] [--out results.json]
+    python benchmarks/seq2seq.py [--threads 2] [--batches 6]
+    python benchmarks/seq2seq.py --trained FOLDER [--sources 256]
 
 On English to German pairs of Multi30k. The plain loop, ``plain_seq2seq.py``, is what tutorials
-write in PyTorch and has the same parameters; both get the same batches, grouped by length.
+write in PyTorch and has the same parameters; both get the same batches, grouped by length. Writing
+is timed with trained weights, which know where to stop, on sources of test_2016_flickr: FOLDER is
+what ``multi30k.py --save`` kept.
 """
 
 from __future__ import annotations
@@ -18,12 +21,14 @@ from pathlib import Path
 
 import pyarrow.parquet
 import torch
+from measuring import provenance, save
 from plain_seq2seq import PlainSeq2Seq
 
 from regard.data.batches import plan_batches
 from regard.data.pairs import EncodedPairs, PairBatch
+from regard.estimators.translator import Translator
 from regard.models.seq2seq import PRESETS, Seq2Seq, Seq2SeqConfig
-from regard.tasks.generate import GenerationConfig, TokenLoss, generate
+from regard.tasks.generate import GenerationConfig, TokenLoss
 from regard.text.units import UnitsConfig, build_units
 from regard.text.vocab import cut_texts
 
@@ -40,28 +45,33 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--batches", type=int, default=6)
-    parser.add_argument("--out", type=Path, default=None)
+    parser.add_argument("--trained", type=Path, default=None, help="a model, to time its writing")
+    parser.add_argument("--sources", type=int, default=256)
+    parser.add_argument("--data", type=Path, default=DATA)
     options = parser.parse_args()
-    if not DATA.exists():
-        sys.exit(f"{DATA} is not here; this benchmark needs Multi30k")
+    if not options.data.exists():
+        sys.exit(f"{options.data} is not here; this benchmark needs Multi30k")
     torch.set_num_threads(options.threads)
-    pairs, size = encoded("train")
+    if options.trained is not None:
+        found = writing(options.trained, options.data, options.sources)
+        print(json.dumps(found), flush=True)
+        save("decoding", {**provenance(), **found})
+        return
+    pairs, size = encoded(options.data, "train")
     plan = plan_batches(pairs.lengths, batch_size=64, batch_tokens=1 << 30, seed=0, epoch=0)
     batches = [pairs.batch(part) for part in plan[: options.batches]]
     results = {}
     for name, config in SETTINGS.items():
         torch.manual_seed(0)
         model = config.build(source_size=size, target_size=size)
-        results[name] = {**training(model, batches), **decoding(model, batches[0])}
+        results[name] = training(model, batches)
         print(name, json.dumps(results[name]), flush=True)
-    if options.out:
-        record = {"threads": options.threads, "results": results}
-        options.out.write_text(json.dumps(record, indent=2) + "\n")
+    save("seq2seq", {**provenance(), "threads": options.threads, "results": results})
 
 
-def encoded(part: str) -> tuple[EncodedPairs, int]:
+def encoded(data: Path, part: str) -> tuple[EncodedPairs, int]:
     """The pairs of a file as ids of one vocabulary of subwords, and how many ids there are."""
-    table = pyarrow.parquet.read_table(DATA / f"{part}.parquet", columns=["en", "de"])
+    table = pyarrow.parquet.read_table(data / f"{part}.parquet", columns=["en", "de"])
     english, german = (table[name].to_pylist() for name in ("en", "de"))
     units = build_units([*english, *german], UnitsConfig("subwords", size=8000))
     sides = [[pieces.ids for pieces in cut_texts(side, units)] for side in (english, german)]
@@ -90,23 +100,27 @@ def times(
     return round(statistics.median(found[1:]), 1)
 
 
-def decoding(model: Seq2Seq, batch: PairBatch) -> dict[str, float]:
-    """Seconds to write about a batch with a beam of five, at once and one by one."""
-    # Fresh weights never end: the limit lets every source be written about for 20 steps.
-    config = GenerationConfig("beam", beam=5, longest=20)
-    rows = [row.tolist() for row in batch.source.by_document.rows()]
-    pairs = EncodedPairs(rows, rows)
+def writing(folder: Path, data: Path, count: int) -> dict[str, object]:
+    """Seconds to translate sources of the test file with a beam of five, in batches and alone."""
+    translator = Translator.load(folder, device="cpu")
+    translator.set_params(generation=GenerationConfig("beam", beam=5))
+    table = pyarrow.parquet.read_table(data / "test_2016_flickr.parquet", columns=["en"])
+    texts = table["en"].to_pylist()[:count]
+    translator.predict(texts[:8])  # what is made at the first call is no part of it
     began = time.perf_counter()
-    together = generate(model, pairs.batch(range(len(rows))).source, config)
-    at_once = time.perf_counter() - began
+    together = translator.predict(texts)
+    in_batches = time.perf_counter() - began
     began = time.perf_counter()
-    alone = [generate(model, pairs.batch([row]).source, config)[0] for row in range(len(rows))]
+    alone = [translator.predict([text])[0] for text in texts]
     one_by_one = time.perf_counter() - began
-    same = [a[0].ids.tolist() == b[0].ids.tolist() for a, b in zip(together, alone, strict=True)]
+    same = [a == b for a, b in zip(together, alone, strict=True)]
     return {
-        "beam_s": round(at_once, 2),
+        "model": type(translator.network).__name__,
+        "decoder": getattr(translator.network, "decoder", None),
+        "sources": len(texts),
+        "in_batches_s": round(in_batches, 2),
         "one_by_one_s": round(one_by_one, 2),
-        "decoding_ratio": round(one_by_one / at_once, 1),
+        "ratio": round(one_by_one / in_batches, 1),
         "same": sum(same) / len(same),
     }
 

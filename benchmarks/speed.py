@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 
 import pyarrow.parquet
 import torch
-from measuring import IMDB, clock, in_turns, machine, save
+from measuring import IMDB, clock, in_turns, machine, provenance, save
 from peers import MiniLM, PackedHAN, PaddedHAN, tfidf
 from torch import nn
 
@@ -209,7 +209,7 @@ def main() -> None:
     rates = in_turns(entries, options.rounds)
     result = report(rates, machine() | paths, bench)
     if not options.quick:
-        save(f"speed-{options.threads}-threads", result)
+        save(f"speed-{options.threads}-threads", provenance() | result)
 
 
 def report(rates: dict[str, float], about: dict[str, object], bench: Bench) -> dict[str, object]:

@@ -16,7 +16,7 @@ import time
 import numpy as np
 import pyarrow.parquet
 import torch
-from measuring import IMDB, machine, save
+from measuring import IMDB, provenance, save
 
 from regard import DocumentClassifier, HANConfig, TrainingConfig
 from regard.data.readers import read_texts
@@ -85,7 +85,7 @@ def main() -> None:
     for what in documents:
         one, many = (rates[f"{what} {count}"] for count in counts)
         print(f"| {what} | {one:,.0f} | {many:,.0f} | {many / one:.2f} |")
-    save("threads", {"machine": machine(), "documents_per_second": rates})
+    save("threads", {**provenance(), "documents_per_second": rates})
 
 
 def classifier_of(name: str) -> DocumentClassifier:

@@ -114,3 +114,16 @@ def test_headers_and_quotes_of_a_post_are_cut(accuracy):
     """The lines that give the group away: headers, what others wrote, and who wrote it."""
     post = "From: me\nSubject: x\n\nIn article <1> you write\nann@b.c wrote:\n> old\nmine\n| his\n"
     assert accuracy.body({"text": post}).split() == ["mine"]
+
+
+def test_runs_of_several_processes_are_kept_once_each(tmp_path, monkeypatch):
+    """Issue 12.8: a file of runs names commit, machine, seeds and date, also without git."""
+    measuring = script("measuring")
+    monkeypatch.setattr(measuring, "RESULTS", tmp_path)
+    monkeypatch.setenv("COMMIT", "abc1234")
+    for seed, accuracy in ((1, 0.5), (0, 0.7), (1, 0.9)):
+        measuring.keep_run("toys", {"seed": seed, "accuracy": accuracy}, same=("seed",))
+    found = json.loads((tmp_path / "toys.json").read_text())
+    assert [(run["seed"], run["accuracy"]) for run in found["runs"]] == [(0, 0.7), (1, 0.9)]
+    assert found["commit"] == "abc1234" and found["seeds"] == [0, 1]
+    assert found["date"] and found["machine"]["processor"]
