@@ -1,6 +1,6 @@
 """How often a receipt's verdict is wrong, and how often it finds what was planted.
 
-    python benchmarks/verdict.py [--documents 1000] [--training 4000] [--planted 1500]
+    python benchmarks/verdict.py [--documents 1000] [--training 4000] [--planted 3000] [--workers 1]
 
 Trains a small HAN on part of IMDB's training reviews and judges explanations of its test reviews,
 on which no threshold was fitted, cut at sentence ends into bands of length. What should not be
@@ -14,12 +14,17 @@ Needs ../shared/data/imdb.
 from __future__ import annotations
 
 import argparse
+import functools
 import itertools
 import random
 import sys
+import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import replace
+from multiprocessing import get_context
+from pathlib import Path
 from typing import cast
 
 import pyarrow.parquet
@@ -45,9 +50,11 @@ BODIES = {(21, 60): (1, 2), (61, 300): (4, 12), (301, 3000): (20, 60)}
 METHOD_NAMES = ("attention", "attention_gradient", "gradient_input", "erasure")
 FRESH_SEEDS = (1, 2, 3)
 OPEN = "open"
-TOGETHER = 50  # documents that are judged at once
+TOGETHER = 25  # documents that are judged at once
 
 Count = Counter[str]
+Verdicts = dict[str, Count]
+"""How often each verdict was given, by the kind of explanation."""
 
 
 def main() -> None:
@@ -55,6 +62,7 @@ def main() -> None:
     parser.add_argument("--training", type=int, default=4000, help="reviews to train on")
     parser.add_argument("--documents", type=int, default=1000, help="documents of each band")
     parser.add_argument("--planted", type=int, default=3000, help="planted documents to train on")
+    parser.add_argument("--workers", type=int, default=1, help="processes that judge")
     parser.add_argument("--name", default="verdict", help="of the file of results")
     options = parser.parse_args()
     if not IMDB.exists():
@@ -63,37 +71,75 @@ def main() -> None:
     rules = {"error_rate": ERROR_RATE, "agreement": AGREEMENT, "least_lead": LEAST_LEAD}
     settings = {"documents": options.documents, "training": options.training}
     found: dict[str, object] = {**provenance(), **settings, **rules}
-    kinds = {
-        "reviews": on_reviews(options.training, options.documents),
-        "planted": on_planted(options.planted, options.documents),
-    }
-    for kind, bands in kinds.items():
-        for band, rates in bands:  # saved one by one: long texts take long
-            found[kind] = {**cast(dict[str, object], found.get(kind, {})), band: rates}
-            save(options.name, found)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        ProcessPoolExecutor(options.workers, get_context("spawn")) as pool,
+    ):
+        # Trained side by side; what is judged first is what takes longest.
+        taught = {
+            "reviews": pool.submit(teach_reviews, options.training, Path(folder)),
+            "planted": pool.submit(teach_planted, options.planted, Path(folder)),
+        }
+        asked = {}
+        for kind, training in taught.items():
+            method = training.result()
+            print(f"{kind}: the method chosen is {method}", flush=True)
+            found[kind] = {"default method": method}
+            for band, texts in TEXTS[kind](Path(folder), options.documents):
+                for turn, first in enumerate(range(0, len(texts), TOGETHER)):
+                    some = texts[first : first + TOGETHER]
+                    seed = FRESH_SEEDS[turn % len(FRESH_SEEDS)]
+                    asked[pool.submit(JUDGES[kind], Path(folder), some, seed)] = kind, band
+        counted: dict[tuple[str, str], Verdicts] = {}
+        for done in as_completed(asked):
+            for name, counts in done.result().items():
+                counted.setdefault(asked[done], {}).setdefault(name, Counter()).update(counts)
+    for kind, bands in (("reviews", BANDS), ("planted", tuple(BODIES))):
+        for band in map(named, bands):
+            rates = summary(f"{kind} {band}", counted[kind, band])
+            found[kind] = {**cast(dict[str, object], found[kind]), band: rates}
+    save(options.name, found)
 
 
-def on_reviews(training: int, count: int) -> Iterator[tuple[str, object]]:
-    """Judge true, random and foreign explanations of test reviews, band by band."""
+def teach_reviews(count: int, folder: Path) -> str:
+    """Train on reviews, save the model, and return the method that explains it."""
+    torch.set_num_threads(1)
     table = pyarrow.parquet.read_table(IMDB / "train.parquet", columns=["text", "label"])
     taught = table.to_pylist()
     random.Random(0).shuffle(taught)
     classifier = DocumentClassifier(NETWORK, training=TRAINING, device="cpu", progress=False)
-    taught = taught[:training]
+    taught = taught[:count]
     classifier.fit([row["text"] for row in taught], [row["label"] for row in taught])
-    fresh = [fresh_copy(classifier.model_, seed) for seed in FRESH_SEEDS]
+    classifier.save(folder / "reviews")
+    return str(classifier.facts_["explain_method"])
+
+
+def review_texts(folder: Path, count: int) -> Iterator[tuple[str, list[str]]]:
+    """Test reviews of each band."""
     texts = pyarrow.parquet.read_table(IMDB / "test.parquet", columns=["text"])["text"].to_pylist()
     random.Random(1).shuffle(texts)
-    for band in BANDS:
-        verdicts: dict[str, Count] = {}
-        chosen = list(within(iter(texts), band, count))
-        for turn, first in enumerate(range(0, len(chosen), TOGETHER)):
-            for _, answers in classifier.fitted_.answers(chosen[first : first + TOGETHER]):
-                judge(answers, fresh[turn % len(fresh)], verdicts)
-        yield named(band), summary(named(band), verdicts)
+    for band in reversed(BANDS):
+        yield named(band), list(within(iter(texts), band, count))
 
 
-def judge(answers: Answers, model: Model, verdicts: dict[str, Count]) -> None:
+def judge_reviews(folder: Path, texts: Sequence[str], seed: int) -> Verdicts:
+    """Judge true, random and foreign explanations of some test reviews."""
+    classifier = loaded(folder / "reviews")
+    fresh = fresh_copy(classifier.model_, seed)
+    verdicts: Verdicts = {}
+    for _, answers in classifier.fitted_.answers(texts):
+        judge(answers, fresh, verdicts)
+    return verdicts
+
+
+@functools.cache
+def loaded(folder: Path) -> DocumentClassifier:
+    """The model of a folder, read once by each process."""
+    torch.set_num_threads(1)
+    return DocumentClassifier.load(folder, device="cpu")
+
+
+def judge(answers: Answers, model: Model, verdicts: Verdicts) -> None:
     """Judge every kind of explanation of some texts; ``model`` has fresh weights."""
     itself = own_answers(answers, model)
     opened, untaught, foreign = inquiries(answers), inquiries(itself), put_to(answers, model)
@@ -108,32 +154,50 @@ def judge(answers: Answers, model: Model, verdicts: dict[str, Count]) -> None:
         tally(verdicts, f"{name}, fresh weights themselves", told)
 
 
-def on_planted(training: int, count: int) -> Iterator[tuple[str, object]]:
-    """Judge explanations of documents in which one sentence says the label."""
+def teach_planted(count: int, folder: Path) -> str:
+    """Train on documents in which one sentence says the label; return the method chosen."""
+    torch.set_num_threads(1)
     rng, sentences = random.Random(0), real_sentences(2000)
     bodies = list(BODIES.values())
-    taught = [planted(rng, sentences, rng.choice(bodies)) for _ in range(training)]
+    taught = [planted(rng, sentences, rng.choice(bodies)) for _ in range(count)]
     classifier = DocumentClassifier(
         NETWORK, training=replace(TRAINING, epochs=8), device="cpu", progress=False
     )
     classifier.fit([text for text, _ in taught], [label for _, label in taught])
-    chosen_method = str(classifier.facts_["explain_method"])
-    print(f"planted: the method chosen is {chosen_method}", flush=True)
-    yield "default method", chosen_method
-    for band, body in BODIES.items():
-        verdicts: dict[str, Count] = {}
+    classifier.save(folder / "planted")
+    return str(classifier.facts_["explain_method"])
+
+
+def planted_texts(folder: Path, count: int) -> Iterator[tuple[str, list[str]]]:
+    """New planted documents of each band that the model gets right."""
+    rng, sentences = random.Random(1), real_sentences(2000)
+    for band, body in reversed(BODIES.items()):
         made = (planted(rng, sentences, body) for _ in itertools.count())
-        right = right_ones(classifier, made, band)
-        for _ in range(0, count, TOGETHER):
-            some = list(itertools.islice(right, TOGETHER))
-            for _, answers in classifier.fitted_.answers(some):
-                opened = inquiries(answers)
-                for name in METHOD_NAMES:
-                    own = METHODS[name].explain(answers)
-                    tally(verdicts, f"{name}, own", measure(opened, own))
-                    at_random = [shuffled(one, len(one.source)) for one in own]
-                    tally(verdicts, f"{name}, at random", measure(opened, at_random))
-        yield named(band), summary(f"planted {named(band)}", verdicts)
+        right = right_ones(loaded(folder / "planted"), made, band)
+        yield named(band), list(itertools.islice(right, count))
+
+
+def judge_planted(folder: Path, texts: Sequence[str], seed: int) -> Verdicts:
+    """Judge explanations of some planted documents, and the same scores dealt out at random."""
+    verdicts: Verdicts = {}
+    for _, answers in loaded(folder / "planted").fitted_.answers(texts):
+        opened = inquiries(answers)
+        for name in METHOD_NAMES:
+            own = METHODS[name].explain(answers)
+            tally(verdicts, f"{name}, own", measure(opened, own))
+            at_random = [shuffled(one, len(one.source)) for one in own]
+            tally(verdicts, f"{name}, at random", measure(opened, at_random))
+    return verdicts
+
+
+TEXTS: Mapping[str, Callable[[Path, int], Iterator[tuple[str, list[str]]]]] = {
+    "reviews": review_texts,
+    "planted": planted_texts,
+}
+JUDGES: Mapping[str, Callable[[Path, Sequence[str], int], Verdicts]] = {
+    "reviews": judge_reviews,
+    "planted": judge_planted,
+}
 
 
 def right_ones(
@@ -221,7 +285,7 @@ def shuffled(explanation: Explanation, seed: int) -> Explanation:
     return replace(explanation, decisions=(replace(decision, weights=named_so),))
 
 
-def tally(verdicts: dict[str, Count], kind: str, found: Sequence[Explanation]) -> None:
+def tally(verdicts: Verdicts, kind: str, found: Sequence[Explanation]) -> None:
     """Count the verdicts on words, on sentences, and on both."""
     for explanation in found:
         receipt = explanation.receipt
@@ -231,7 +295,7 @@ def tally(verdicts: dict[str, Count], kind: str, found: Sequence[Explanation]) -
             verdicts.setdefault(f"{kind}, {one.level}", Counter())[one.verdict] += 1
 
 
-def summary(title: str, verdicts: dict[str, Count]) -> dict[str, dict[str, float]]:
+def summary(title: str, verdicts: Verdicts) -> dict[str, dict[str, float]]:
     """Print and return the share of each verdict, for each kind of explanation."""
     found: dict[str, dict[str, float]] = {}
     for kind, counts in verdicts.items():
