@@ -157,6 +157,32 @@ def test_a_recipe_changes_settings_and_what_is_asked_for_by_name_wins(shell, pro
     assert wrong.code == 1 and "there are accurate, balanced, fast" in wrong.err
 
 
+def test_several_seeds_are_one_model(shell, project, tmp_path):
+    """13.3: --seeds trains an ensemble, saved as one model that every command takes."""
+    asked = ["train", project.training, *COLUMNS, *ONE_EPOCH, "--seeds", 2]
+    ran = shell(*asked, "--out", tmp_path / "model")
+    assert ran.code == 0
+    told = "2 networks together with n-grams (the first network alone 0."
+    assert any(line.startswith(told) for line in ran.err.splitlines())
+    assert json.loads(shell("info", tmp_path / "model", "--json").out)["seeds"] == 2
+    for command in ("evaluate", "look"):
+        assert shell(command, tmp_path / "model", project.test, *COLUMNS, "-q").code == 0
+    ran = shell("diff", project.model, tmp_path / "model", project.test, *COLUMNS, "--json")
+    assert ran.code in (0, 3) and json.loads(ran.out)["documents"] == 30
+    refused = shell("train", project.training, "--task", "translate", "--seeds", 2, "--out", "x")
+    assert "--seeds cannot be used with --task translate" in refused.err
+
+
+def test_the_score_after_a_training_is_that_of_the_model(project):
+    """13.4: the facts, and what is printed, are of network and n-grams together."""
+    classifier = DocumentClassifier.load(project.model)
+    score = classifier.facts_["validation_accuracy"]
+    (line,) = (one for one in project.printed.err.splitlines() if one.startswith("best epoch "))
+    alone = classifier.history_.best.validation_accuracy
+    assert f"with n-grams (the network alone {alone:.4f})" in line
+    assert f": accuracy {score:.4f} and macro-F1" in line
+
+
 def test_unlabelled_texts_teach_word_vectors(shell, project, tmp_path):
     """13.2: --unlabelled FILE; labels that it may have are not read."""
     more = tmp_path / "more.csv"

@@ -47,6 +47,10 @@ RecipeName = Annotated[
 Network = Annotated[str | None, typer.Option(help="The network, by a name below.")]
 Epochs = Annotated[int | None, typer.Option(help="Passes over the data at most.")]
 Seed = Annotated[int | None, typer.Option(help="Same seed, same model.")]
+Seeds = Annotated[
+    int,
+    typer.Option(min=1, help="Train so many networks, saved as one model that averages them."),
+]
 Changes = Annotated[
     list[str] | None,
     typer.Option(
@@ -97,6 +101,7 @@ def train(
     model: Network = None,
     epochs: Epochs = None,
     seed: Seed = None,
+    seeds: Seeds = 1,
     changes: Changes = None,
     vectors: Vectors = None,
     unlabelled: Unlabelled = None,
@@ -152,6 +157,7 @@ def train(
             on_bad_row=on_bad_row,
             device=device,
             quiet=quiet,
+            seeds=seeds,
         )
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -15,18 +15,19 @@ import torch
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from ..config import Plain, require_one_of, to_dict
+from ..config import Plain, require, require_one_of, to_dict
 from ..data.batch import Batch
 from ..data.check import estimate_memory
 from ..data.corpus.resident import place_on
 from ..data.labels import LabelIndex
 from ..data.readers import read_texts
-from ..data.vectors import Coverage, read_vectors
+from ..data.vectors import Coverage, WordVectors, read_vectors
 from ..errors import ConfigError, DataError, NotFittedError
 from ..explain.fitted import Fitted, Question
 from ..explain.methods import DEFAULT_METHOD
 from ..look.run import look
 from ..models.base import Model, ModelConfig
+from ..models.ensemble import ensemble_of
 from ..models.han import HANConfig
 from ..models.reader import TextReader
 from ..models.wide import Wide, WideConfig, rows_of
@@ -49,14 +50,14 @@ from ..training.devices import choose_device, device_of
 from ..training.observers import TrainingProgress
 from .default_method import COST, affordable_words, best_method, best_method_held_out, words_to_try
 from .evaluation import evaluate
-from .fitting import FitOptions, Holdout, Pace, begin_fit
+from .fitting import Fit, FitOptions, Holdout, Pace, begin_fit
 from .label_forms import LabelForm
 from .own_vectors import learn_own_vectors
 from .pretrained import Pretrained, read_pretrained
-from .saved import Saved, SavedWide, Settings
+from .saved import MOST_SEEDS, Saved, SavedWide, Settings
 from .text_estimator import TextEstimator, draw_network
 from .trainer import FitData, Run, Watched, classification_loss
-from .training_documents import LabelJudge, Prepared, Weighted, prepare
+from .training_documents import LabelJudge, Prepared, Weighted, prepare, score_answers
 from .wide import HeldOut, learning_places, ngram_seconds, widen
 
 __all__ = ["DocumentClassifier"]
@@ -68,7 +69,8 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
     After ``fit``: ``classes_``, ``vocab_``, ``model_``, ``history_`` (epoch by epoch),
     ``temperature_`` (fitted on the validation data, so that probabilities mean what they say).
     Labels may be strings, whole numbers, booleans, or for several a document lists of strings or a
-    matrix of zeros and ones.
+    matrix of zeros and ones. With ``seeds`` above one so many networks are trained, each with a
+    seed of its own, and answer together: their probabilities are averaged.
     """
 
     baseline_: TfidfBaseline | None
@@ -83,6 +85,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         training: TrainingConfig = TrainingConfig(),  # noqa: B008
         text: TextConfig = TextConfig(),  # noqa: B008
         wide: WideConfig | None = WideConfig(),  # noqa: B008
+        seeds: int = 1,
         validation: float = 0.1,
         device: str = "auto",
         progress: bool = True,
@@ -91,6 +94,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         self.training = training
         self.text = text
         self.wide = wide
+        self.seeds = seeds
         self.validation = validation
         self.device = device
         self.progress = progress
@@ -140,6 +144,10 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         """
         holdout = Holdout(self.validation, self.training.seed)
         require_one_of("monitor", self.training.monitor, LabelJudge.names)
+        require(
+            1 <= self.seeds <= MOST_SEEDS,
+            f"seeds must be from 1 to {MOST_SEEDS}, got {self.seeds}",
+        )
         device = choose_device(self.device)
         pretrained = read_pretrained(self.network)
         with begin_fit(options) as fit:
@@ -154,13 +162,6 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
                 build_vocab=Vocab.from_counts if pretrained is None else pretrained.build_vocab,
             )
             self._adopt(data.labels, data.vocab, options.label_form, data.text, pretrained)
-            self.model_: Model = draw_network(
-                lambda: self.settings_.network.build(
-                    vocab_size=len(data.vocab), label_count=len(data.labels)
-                ),
-                self.training,
-                device,
-            )
             self.reader_ = TextReader(data.vocab, self.settings_.text, device)
             source: Examples[Batch] = place_on(data.corpus, device)
             if data.weights is not None:
@@ -168,32 +169,31 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             data = replace(data, source=source)
             self.training_places_, self.held_out_places_ = data.training, data.validation
             self.seen_ = np.unique(data.corpus.arrays.fingerprints[data.training])
-            if pretrained is not None:
-                if options.vectors is not None or options.unlabelled is not None:
-                    raise ConfigError("bert-han starts from network.folder, not from word vectors")
-                pretrained.start(self.model_, data.vocab)
-            else:
-                self._start_vectors(data, options, fit.run)
-            fit_data, loss = self._fit_data(data)
-            self.history_ = fit.train(
-                self.model_,
-                fit_data,
-                loss=loss,
-                config=self.training,
-                settings={"network": to_dict(self.network), "text": to_dict(data.text)},
-                check=lambda pace: self._estimated(data, pace, options),
+            loss = classification_loss(
+                self.training,
+                data.corpus.class_counts(data.training),
+                document_count=len(data.training),
+                multilabel=data.labels.multilabel,
             )
+            histories = self._train(data, loss, fit, device=device, pretrained=pretrained)
+            # Of several the first says how it went, unless one was ended by hand.
+            history = histories[-1] if histories[-1].interrupted else histories[0]
+            self.history_ = history
             held_out = self._answer_held_out(data, fit.run)
             if self.wide is not None:
                 held_out = self._widen(self.wide, data, held_out, loss, fit.run)
             self.temperature_ = 1.0
             if held_out is not None:
                 self.temperature_ = fit_temperature(held_out.logits, held_out.labels)
-            self.facts_: Mapping[str, Plain] = fit.facts(
-                self.model_, self.history_, scores=LabelJudge.names, data=self._data_facts(data)
-            )
+            self.facts_: Mapping[str, Plain] = {
+                **fit.facts(
+                    self.model_, history, scores=LabelJudge.names, data=self._data_facts(data)
+                ),
+                **self._final_scores(held_out),
+                "training_seconds": sum(history.seconds for history in histories),
+            }
             fit.announce()
-            interrupted = self.history_.interrupted or fit.run.interrupts.heeded
+            interrupted = history.interrupted or fit.run.interrupts.heeded
             if options.choose_method and not interrupted:
                 self._choose_method(data, fit.run)
         return self
@@ -431,23 +431,99 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         network = self.network
         if pretrained is not None:
             network, text = pretrained.network, replace(text, lowercase=vocab.lowercase)
-        self.settings_ = Settings(network, self.training, text, self.validation, self.wide)
+        self.settings_ = Settings(
+            network, self.training, text, self.validation, self.wide, self.seeds
+        )
         self.labels_ = labels
         self.label_form_ = form
         self.classes_ = form.classes(labels)
         self.vocab_ = vocab
         self.baseline_ = self.vector_coverage_ = None
 
-    def _start_vectors(self, data: Prepared, options: FitOptions, run: Run) -> None:
+    def _train(
+        self,
+        data: Prepared,
+        loss: ClassificationLoss,
+        fit: Fit,
+        *,
+        device: torch.device,
+        pretrained: Pretrained | None,
+    ) -> list[History]:
+        """Train a network, or several that answer together, and return how each training went.
+
+        All learn from the same documents and are judged by the same others; weights, order and what
+        is dropped come from a seed of their own. Ctrl-C keeps what was trained until then.
+        """
+        members: list[Model] = []
+        histories: list[History] = []
+        vectors: _Start | None = None
+        for number in range(self.seeds):
+            training = replace(self.training, seed=self.training.seed + number)
+            member = draw_network(
+                lambda: self.settings_.network.build(
+                    vocab_size=len(data.vocab), label_count=len(data.labels)
+                ),
+                training,
+                device,
+            )
+            self.model_: Model = member
+            if number == 0:
+                vectors = self._find_start(data, fit, pretrained)
+            if vectors is not None:
+                vectors(member)
+            held_out = None
+            if len(data.validation):
+                held_out = self._batches(data, data.validation, training)
+            try:
+                history = fit.train(
+                    member,
+                    FitData(
+                        self._batches(data, data.training, training),
+                        held_out,
+                        LabelJudge(loss, len(data.labels)),
+                    ),
+                    loss=loss,
+                    config=training,
+                    settings={"network": to_dict(self.network), "text": to_dict(data.text)},
+                    check=lambda pace: self._estimated(data, pace, fit.options),
+                    member=number,
+                )
+            except KeyboardInterrupt:
+                if not members:
+                    raise
+                break
+            members.append(member)
+            histories.append(history)
+            if history.interrupted:
+                break
+        self.model_ = ensemble_of(members, multilabel=data.labels.multilabel)
+        self.settings_ = replace(self.settings_, seeds=len(members))
+        return histories
+
+    def _find_start(self, data: Prepared, fit: Fit, pretrained: Pretrained | None) -> _Start | None:
+        """Find what a network starts from: a BERT, or word vectors; nothing where its draws do."""
+        options = fit.options
+        if pretrained is not None:
+            if options.vectors is not None or options.unlabelled is not None:
+                raise ConfigError("bert-han starts from network.folder, not from word vectors")
+            return lambda model: pretrained.start(model, data.vocab)
+        found = self._find_vectors(data, options, fit.run)
+        if found is None:
+            return None
+        self.vector_coverage_ = found.coverage
+        matrix, known = torch.from_numpy(found.matrix), torch.from_numpy(found.known)
+        return lambda model: model.set_vectors(matrix, known)
+
+    def _find_vectors(self, data: Prepared, options: FitOptions, run: Run) -> WordVectors | None:
         size = self.model_.embedding.embedding_dim
         if options.vectors is not None:
             if options.unlabelled is not None:
                 raise ConfigError(
                     "word vectors are read from a file or learnt from unlabelled texts; give one"
                 )
-            found = read_vectors(options.vectors, data.vocab, size=size, counts=data.counts)
-        elif options.unlabelled is not None or options.recipe.learns_vectors(len(data.training)):
-            found = learn_own_vectors(
+            return read_vectors(options.vectors, data.vocab, size=size, counts=data.counts)
+        if options.unlabelled is not None or options.recipe.learns_vectors(len(data.training)):
+            return learn_own_vectors(
                 data,
                 options.unlabelled,
                 text=data.text,
@@ -455,29 +531,18 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
                 seed=self.training.seed,
                 report=partial(run.reach, "learning word vectors"),
             )
-        else:
-            return
-        self.model_.set_vectors(torch.from_numpy(found.matrix), torch.from_numpy(found.known))
-        self.vector_coverage_ = found.coverage
+        return None
 
-    def _fit_data(self, data: Prepared) -> tuple[FitData[Model, Batch], ClassificationLoss]:
-        held_out = self._batches(data, data.validation) if len(data.validation) else None
-        loss = classification_loss(
-            self.training,
-            data.corpus.class_counts(data.training),
-            document_count=len(data.training),
-            multilabel=data.labels.multilabel,
-        )
-        judge = LabelJudge(loss, len(data.labels))
-        return FitData(self._batches(data, data.training), held_out, judge), loss
-
-    def _batches(self, data: Prepared, indices: NDArray[np.int64]) -> PlannedBatches[Batch]:
-        return PlannedBatches[Batch](data.source, self.training, indices=indices)
+    def _batches(
+        self, data: Prepared, indices: NDArray[np.int64], training: TrainingConfig
+    ) -> PlannedBatches[Batch]:
+        return PlannedBatches[Batch](data.source, training, indices=indices)
 
     def _estimated(self, data: Prepared, pace: Pace, options: FitOptions) -> DataCheck:
         """Add to the findings how long all that is to come takes at most, and how much memory."""
         tokens, epochs = data.check.tokens, self.training.epochs
-        seconds = pace.seconds(tokens, epochs) + pace.judge_seconds  # the last to calibrate
+        # Each validates once an epoch, and all of them once more, to calibrate.
+        seconds = self.seeds * (pace.seconds(tokens, epochs) + pace.judge_seconds)
         if options.choose_method:
             words = words_to_try(data, self.training.seed, affordable_words(tokens * epochs))
             seconds += COST * words * pace.token_seconds
@@ -505,7 +570,8 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             return None
         logits, labels, rows = [], [], []
         device = device_of(self.model_)
-        held_out = Watched(self._batches(data, data.validation), "calibrating", run)
+        batches = self._batches(data, data.validation, self.training)
+        held_out = Watched(batches, "calibrating", run)
         try:
             with in_evaluation(self.model_), torch.inference_mode():
                 for batch in held_out.read(0):
@@ -546,6 +612,19 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         self.seen_ = np.unique(data.corpus.arrays.fingerprints[both])
         return held_out
 
+    def _final_scores(self, held_out: HeldOut | None) -> dict[str, Plain]:
+        """How good the model is on what was held out, where it is more than one trained network.
+
+        The n-grams that answer there had not seen these documents.
+        """
+        if self.settings_.seeds == 1 and not isinstance(self.model_, Wide):
+            return {}
+        names = [f"validation_{name}" for name in LabelJudge.names]
+        if held_out is None:
+            return dict.fromkeys(names)
+        found = score_answers(held_out.logits, held_out.labels, temperature=self.temperature_)
+        return {f"validation_{name}": value for name, value in found.items()}
+
     def _choose_method(self, data: Prepared, run: Run) -> None:
         """Measure which explanations suit the model best, unless that is ended by hand."""
         assert self.history_ is not None  # it was just fitted
@@ -568,9 +647,14 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             "training_documents": len(data.training),
             "validation_documents": len(data.validation),
             "words_in_vocabulary": len(data.vocab),
+            **({"seeds": self.settings_.seeds} if self.settings_.seeds > 1 else {}),
             **({"ngrams": len(self.model_.tables[0])} if isinstance(self.model_, Wide) else {}),
             **self.label_form_.facts(),
         }
+
+
+_Start = Callable[[Model], None]
+"""Gives a fresh network what it starts from."""
 
 
 def _corpus_name(options: FitOptions) -> str:

@@ -120,15 +120,17 @@ class Fit:
         config: TrainingConfig,
         settings: Mapping[str, Mapping[str, Plain]],
         check: Callable[[Pace], Check],
+        member: int = 0,
     ) -> History:
         """Train the model, on from a checkpoint where that is asked for.
 
         A checkpoint that was made with other ``settings`` is refused. Whoever wants to know what
         was found is told before by ``check``, from the pace of a few steps that are not kept.
+        Where several are trained, ``member`` counts them, and the first alone is told of.
         """
-        if self.options.on_check is not None:
+        if self.options.on_check is not None and member == 0:
             self.options.on_check(check(measure_pace(model, data, loss=loss, config=config)))
-        run = replace(self.run, checkpoint=self._checkpoint(settings))
+        run = replace(self.run, checkpoint=self._checkpoint(settings, member))
         return Trainer(model, data, loss=loss, config=config, run=run).train()
 
     def facts(
@@ -156,7 +158,9 @@ class Fit:
         if self.options.on_fitted is not None:
             self.options.on_fitted()
 
-    def _checkpoint(self, settings: Mapping[str, Mapping[str, Plain]]) -> Checkpoint | None:
+    def _checkpoint(
+        self, settings: Mapping[str, Mapping[str, Plain]], member: int
+    ) -> Checkpoint | None:
         if self.options.work is None:
             return None
         named = {
@@ -164,7 +168,8 @@ class Fit:
             for part, values in settings.items()
             for name, value in values.items()
         }
-        return Checkpoint(self.folder / "checkpoint", named, resume=self.options.resume)
+        place = self.folder / (f"checkpoint-{member + 1}" if member else "checkpoint")
+        return Checkpoint(place, named, resume=self.options.resume)
 
 
 @contextmanager

@@ -7,11 +7,13 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import cast
 
 from ..data.sentence_store import StoredSentences, cache_folder
 from ..models.base import Model, ModelConfig
 from ..models.bert import Bert
 from ..models.bert_han import BertHAN, BertHANConfig
+from ..models.ensemble import Ensemble
 from ..text.pieced import PiecedVocab
 from ..text.pieces import WordPieces
 from ..text.tokenize import TextConfig
@@ -66,6 +68,9 @@ def know_words(model: Model, vocab: Vocab) -> None:
 
     Where the vectors of its sentences never change, it may keep them on disk.
     """
+    if isinstance(model, Ensemble):
+        for member in model.members:
+            know_words(cast(Model, member), vocab)
     if isinstance(model, BertHAN) and isinstance(vocab, PiecedVocab):
         model.set_words(vocab.table)
         if model.config.fixed_sentences:

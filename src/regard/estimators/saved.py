@@ -24,6 +24,7 @@ from ..models import MODELS, PAIR_MODELS
 from ..models.base import Model, ModelConfig, PairConfig
 from ..models.bert import BertConfig
 from ..models.bert_han import BertHANConfig
+from ..models.ensemble import ensemble_of
 from ..models.ngrams import NGramTable
 from ..models.reader import TextReader
 from ..models.tuned_bert import TuningConfig
@@ -64,6 +65,8 @@ _SEEN = "seen.safetensors"
 _WIDE = "wide.safetensors"
 _KINDS = ("words", "letters")  # of features, in their order
 _AGAIN = "copy or train it again"
+MOST_SEEDS = 100
+"""Networks that may answer together."""
 _COOLEST, _HOTTEST = 1e-3, 1e3  # far beyond what a temperature is ever fitted to
 
 
@@ -98,6 +101,15 @@ class Settings:
     text: TextConfig
     validation: float = 0.1  # share of the training data
     wide: WideConfig | None = None  # None: the network stands alone
+    seeds: int = 1  # how many networks, each trained with a seed of its own, answer together
+
+    def build(self, vocab: Vocab, labels: LabelIndex) -> Model:
+        """Make the network, or all that answer together, with fresh weights."""
+        members = [
+            self.network.build(vocab_size=len(vocab), label_count=len(labels))
+            for _ in range(self.seeds)
+        ]
+        return ensemble_of(members, multilabel=labels.multilabel)
 
     def to_dict(self) -> dict[str, dict[str, Plain]]:
         """Return every part's settings as plain values, by the name of the part."""
@@ -195,6 +207,7 @@ class Saved:
             "classes": list(self.labels.classes),
             "multilabel": self.labels.multilabel,
             "temperature": self.temperature,
+            "seeds": self.settings.seeds,
         }
         parts: dict[str, Callable[[Path], None]] = {"vocab.txt": self.vocab.save}
         if isinstance(self.vocab, PiecedVocab):
@@ -212,9 +225,7 @@ class Saved:
         """Make what answers and explains; nothing else of an estimator is needed for that."""
         place = choose_device(device)
         with seeded(0):  # whatever is drawn is replaced, and the caller's random state stays
-            network = self.settings.network.build(
-                vocab_size=len(self.vocab), label_count=len(self.labels)
-            )
+            network = self.settings.build(self.vocab, self.labels)
         network.load_state_dict(dict(self.weights))
         network.to(place)
         know_words(network, self.vocab)
@@ -244,21 +255,21 @@ class Saved:
         facts = opened.section("facts")
         wide = opened.settings("wide", WideConfig) if "wide" in opened.about else None
         vocab = _vocab(opened, network, text)
+        settings = Settings(
+            network=network,
+            text=text,
+            training=opened.settings("training", TrainingConfig),
+            validation=_validation(opened),
+            wide=wide,
+            seeds=_seeds(opened),
+        )
         return cls(
-            settings=Settings(
-                network=network,
-                text=text,
-                training=opened.settings("training", TrainingConfig),
-                validation=_validation(opened),
-                wide=wide,
-            ),
+            settings=settings,
             labels=labels,
             label_form=LabelForm.from_facts(facts, labels),
             temperature=opened.number("temperature", least=_COOLEST, most=_HOTTEST),
             vocab=vocab,
-            weights=opened.weights(
-                lambda: network.build(vocab_size=len(vocab), label_count=len(labels))
-            ),
+            weights=opened.weights(lambda: settings.build(vocab, labels)),
             history=opened.history(),
             facts=facts,
             baseline=TfidfBaseline.load(opened.path, class_count=len(labels)),
@@ -444,8 +455,12 @@ def _by_part(
 ) -> dict[str, dict[str, Plain]]:
     """The settings of each part that there is."""
     parts = {part.name: getattr(settings, part.name) for part in fields(settings)}
-    del parts["validation"]
-    return {name: to_dict(part) for name, part in parts.items() if part is not None}
+    plain = ("validation", "seeds")
+    return {
+        name: to_dict(part)
+        for name, part in parts.items()
+        if name not in plain and part is not None
+    }
 
 
 def _write(
@@ -516,6 +531,15 @@ def _units(opened: SavedFolder, name: str, config: UnitsConfig) -> Units:
 def _validation(opened: SavedFolder) -> float:
     # The first folders did not say how much was held out.
     return opened.number("validation", least=0, most=1) if "validation" in opened.about else 0.1
+
+
+def _seeds(opened: SavedFolder) -> int:
+    if "seeds" not in opened.about:
+        return 1
+    found = opened.number("seeds", least=1, most=MOST_SEEDS)
+    if found != int(found):
+        raise opened.wrong("seeds", "a whole number")
+    return int(found)
 
 
 def _seen(opened: SavedFolder) -> NDArray[np.uint64] | None:

@@ -27,7 +27,9 @@ from ..errors import DataError
 from ..models.base import Model
 from ..ragged import send
 from ..records.data import DataCheck
+from ..tasks.calibration import log_loss
 from ..tasks.classify import ClassificationLoss
+from ..tasks.predictions import Floats, Integers, decide
 from ..text.document import Document
 from ..text.tokenize import TextConfig, settle_hangul
 from ..text.vocab import Vocab
@@ -37,7 +39,7 @@ from ..training.seeds import derived_seed
 from ..training.teams import Team
 from .fitting import FEWEST_TO_SPLIT, FitOptions, Holdout
 
-__all__ = ["LabelJudge", "Prepared", "Weighted", "prepare"]
+__all__ = ["LabelJudge", "Prepared", "Weighted", "prepare", "score_answers"]
 
 SAMPLE = 1000  # documents that are looked at before any is cut into words
 
@@ -179,6 +181,21 @@ class LabelJudge:
                 if len(batch):
                     sums += _tally(model, batch.to(device), loss)
         return _scores(team.add_up(sums).cpu())
+
+
+def score_answers(
+    logits: Floats, labels: Integers, *, temperature: float = 1.0
+) -> dict[str, float]:
+    """Score answers that were given already, as ``LabelJudge`` does; the loss is the log loss."""
+    given, classes = decide(logits, multilabel=labels.ndim == 2), np.arange(logits.shape[1])
+    truth, guess = (
+        one > 0 if labels.ndim == 2 else one[:, None] == classes for one in (labels, given)
+    )
+    loss, right = log_loss(logits, labels, temperature), (truth == guess).all(1).sum()
+    count = float(len(labels))
+    counts = [(truth & guess).sum(0), guess.sum(0), truth.sum(0)]
+    sums = np.concatenate([[count, count * loss, count, 0.0, right], *counts])
+    return _scores(torch.from_numpy(sums.astype(np.float64)))
 
 
 def _tally(model: Model, batch: Batch, loss: ClassificationLoss) -> Tensor:

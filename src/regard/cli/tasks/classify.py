@@ -161,16 +161,22 @@ class ClassificationJob(TrainingJob):
 
 
 def _summary(classifier: DocumentClassifier, out: Path) -> Sequence[str]:
-    best = classifier.history_.best if classifier.history_ else None
+    facts = classifier.facts_
     lines = [f"saved to {out}"]
-    if not classifier.facts_["validation_documents"]:
+    if not facts["validation_documents"]:
         lines.insert(0, "nothing was held out, so how good it is was not measured")
-    if best is not None and best.validation_accuracy is not None:
+    if facts.get("validation_accuracy") is not None:
+        accuracy, f1 = (
+            float(str(facts[f"validation_{name}"])) for name in ("accuracy", "macro_f1")
+        )
+        kept = f"best epoch {facts['best_epoch']}"
+        if "seeds" in facts:
+            kept = f"{facts['seeds']} networks together"
         lines.insert(
             0,
-            f"best epoch {best.epoch}: accuracy {best.validation_accuracy:.4f} and macro-F1 "
-            f"{best.validation_macro_f1:.4f} on {classifier.facts_['validation_documents']:,} "
-            "held-out documents (they chose the epoch: measure on others)",
+            f"{kept}{_beside(classifier)}: accuracy {accuracy:.4f} and macro-F1 {f1:.4f} on "
+            f"{facts['validation_documents']:,} held-out documents (they chose the epoch: measure "
+            "on others)",
         )
     return [
         *lines,
@@ -179,6 +185,15 @@ def _summary(classifier: DocumentClassifier, out: Path) -> Sequence[str]:
         f"  regard evaluate {out} TEST.csv --out report.html",
         f'  regard explain {out} --text "..."',
     ]
+
+
+def _beside(classifier: DocumentClassifier) -> str:
+    """Say that n-grams answer too, and how good the network is without them."""
+    best = classifier.history_.best if classifier.history_ else None
+    if "ngrams" not in classifier.facts_ or best is None or best.validation_accuracy is None:
+        return ""
+    one = "the first network" if "seeds" in classifier.facts_ else "the network"
+    return f" with n-grams ({one} alone {best.validation_accuracy:.4f})"
 
 
 def _beside_tfidf(classifier: DocumentClassifier) -> list[str]:
@@ -236,7 +251,7 @@ def _train(asked: TrainingToDo) -> None:
         device=asked.device,
         wide=asked.wide,
         recipe=asked.recipe or USUAL_RECIPE,
-    )
+    ).set_params(seeds=asked.seeds)
     baseline = asked.baseline
     if baseline and files.training.once:
         say("a pipe is read once, so no baseline is fitted to compare with", quiet=asked.quiet)
@@ -480,6 +495,7 @@ CLASSIFY = Task(
             "wide",
             "unlabelled",
             "recipe",
+            "seeds",
         ),
         "evaluate": ("text_column", "label_column", "labels_separator"),
         "explain": ("method", "label", "against"),

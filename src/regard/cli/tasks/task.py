@@ -53,6 +53,7 @@ class TrainingToDo:
     on_bad_row: str
     device: str
     quiet: bool
+    seeds: int = 1
 
 
 @dataclass(frozen=True)
