@@ -162,7 +162,7 @@ def test_several_seeds_are_one_model(shell, project, tmp_path):
     asked = ["train", project.training, *COLUMNS, *ONE_EPOCH, "--seeds", 2]
     ran = shell(*asked, "--out", tmp_path / "model")
     assert ran.code == 0
-    told = "2 networks together with n-grams (the first network alone 0."
+    told = "2 networks together with n-grams (the first network alone "
     assert any(line.startswith(told) for line in ran.err.splitlines())
     assert json.loads(shell("info", tmp_path / "model", "--json").out)["seeds"] == 2
     for command in ("evaluate", "look"):

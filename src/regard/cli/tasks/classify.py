@@ -487,6 +487,8 @@ CLASSIFY = Task(
     noun="classifier",
     options={
         "train": (
+            "text_column",
+            "label_column",
             "labels_separator",
             "test",
             "group_column",

@@ -101,7 +101,7 @@ def _choices() -> dict[str, Iterable[str]]:
 _TUNE = "tune it: regard train DATA --task bert-text --bert FOLDER"
 PRETRAIN = Task(
     noun="BERT",
-    options={"train": ("bert",)},
+    options={"train": ("bert", "text_column")},
     instead=dict.fromkeys(
         ("evaluate", "predict", "explain", "translate", "audit", "look", "diff"), _TUNE
     ),
