@@ -82,3 +82,19 @@ def test_errors_are_one_line(shell, project, tmp_path):
     assert shell(*explain, tmp_path / "empty.csv").error.endswith("has no texts to explain")
     asked = ["--text-column", "text"]
     assert "has no column 'text'; it has id, review" in shell(*explain, project.test, *asked).error
+
+
+def test_a_long_text_is_folded_on_the_terminal_unless_all_is_asked_for(shell, project):
+    long = " ".join(f"Sentence {number} says little." for number in range(120)) + " It was great."
+    folded = shell("explain", project.model, "--text", long, "--no-receipt")
+    whole = shell("explain", project.model, "--text", long, "--no-receipt", "--all")
+    assert "quiet sentences, " in folded.out and "quiet sentences" not in whole.out
+    assert len(folded.out.splitlines()) < 100 < len(whole.out.splitlines())
+
+
+def test_a_page_of_a_file_names_it_and_has_true_labels_and_receipts(shell, project, tmp_path):
+    page = tmp_path / "page.html"
+    shell("explain", project.model, project.test, "--limit", "2", "--out", page)
+    text = page.read_text(encoding="utf-8")
+    assert "<title>What decided: model on test.csv</title>" in text
+    assert text.count("true label <b>") == 2 and text.count('class="rg-receipt') == 2

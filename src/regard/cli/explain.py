@@ -43,6 +43,9 @@ Candidates = Annotated[
 WholeWords = Annotated[
     bool, typer.Option("--whole-words", help="Show words in place of pieces, of a translator.")
 ]
+Whole = Annotated[
+    bool, typer.Option("--all", help="Print every sentence of a long text, quiet ones too.")
+]
 UsualTextColumn = Annotated[str | None, typer.Option(help="The column that holds the text.")]
 
 
@@ -59,6 +62,7 @@ def explain(
     receipt: Receipt = True,
     n_best: Candidates = 1,
     whole_words: WholeWords = False,
+    whole: Whole = False,
     text_column: UsualTextColumn = None,
     encoding: Encoding = None,
     device: Device = "auto",
@@ -82,6 +86,7 @@ def explain(
             receipt=receipt,
             n_best=n_best,
             whole_words=whole_words,
+            whole=whole,
             device=device,
             quiet=quiet,
         )

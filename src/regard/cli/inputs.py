@@ -201,8 +201,14 @@ class TextsToExplain:
 
     def read(self, facts: Mapping[str, object], *, quiet: bool) -> list[str]:
         """Return the texts for a model with these facts, at least one; say if there are more."""
+        return [document.text for document in self.documents(facts, quiet=quiet)]
+
+    def documents(self, facts: Mapping[str, object], *, quiet: bool) -> list[Document]:
+        """Return the texts with what stands beside them in the file."""
+        from ..text.document import Document
+
         if self.text is not None:
-            return [self.text]
+            return [Document(self.text)]
         remarks = Remarks(quiet=quiet)
         encoding, tell = self.encoding, remarks.add
         if "source_column" in facts:
@@ -212,7 +218,7 @@ class TextsToExplain:
                 facts, text=self.column, encoding=encoding, labelled=False, tell=tell
             )
         reader = open_documents(str(self.data), columns, tell=remarks.add)
-        texts = [document.text for document in first(reader, self.limit + 1)]
+        texts = list(first(reader, self.limit + 1))
         if not texts:
             raise DataError(f"{reader.name} has no texts to explain")
         if len(texts) > self.limit:

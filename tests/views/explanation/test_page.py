@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from regard.records.explanation import Decision
 from regard.views.explanation.page import fragment, notebook, render, styles
+from regard.views.explanation.stop_words import says_little
 
 REVIEW = "I sat there. It was brilliant, Zorblax!\n\nThe end\tdragged."
 HOSTILE = [
@@ -130,7 +131,8 @@ def test_what_speaks_against_the_label_has_its_own_list_and_colour(explain, scor
     lists = re.findall(
         r'<p class="rg-caption">([^<]*)</p><ol class="rg-bars rg-words">(.*?)</ol>', html
     )
-    assert [title for title, _ in lists] == ["Heaviest words", "Speaks against it"]
+    titles = ["Heaviest words", "Speaks against it"]
+    assert [title for title, _ in lists] == titles * 2, "with stop words, and without"
     assert "rg-minus" not in lists[0][1] and ">-0." not in lists[0][1]
     assert lists[1][1].count("<li>") == lists[1][1].count("class=rg-minus") > 0
     assert '<span class="rg-key rg-minus"></span>speaks against it' in html
@@ -170,9 +172,28 @@ def test_the_true_label_is_said_where_it_is_known(explain, truth, said):
 def test_words_can_be_shaded_alone_or_with_their_sentence(explain):
     """001-13: word alone, word x sentence, and the same corrected for length."""
     values = [a["value"] for tag, a in Page(fragment(explain(REVIEW))).elements if tag == "input"]
-    assert values == ["x", "y", "z", "lines", "written"]
+    assert values == ["x", "y", "z", "lines", "written", "every", "telling"]
     flat = Page(fragment(explain(REVIEW, flat=True)))
-    assert [a["value"] for tag, a in flat.elements if tag == "input"] == ["lines", "written"]
+    values = [a["value"] for tag, a in flat.elements if tag == "input"]
+    assert values == ["lines", "written", "every", "telling"]
+
+
+def test_signs_are_told_in_plain_words_above_the_text(explain, scored):
+    html = fragment(scored(REVIEW))
+    told = "speak for “positive”; those in violet, with a minus, speak against it."
+    assert html.index(told) < html.index('class="rg-text"')
+    assert html.index('class="rg-legend"') < html.index('class="rg-text"')
+    assert "the longer the bar, the more the model looked there" in fragment(explain(REVIEW))
+
+
+@pytest.mark.parametrize("word", ["the", "The", ",", "…", "und", "les"])
+def test_stop_words_and_punctuation_say_little(word):
+    assert says_little(word)
+
+
+@pytest.mark.parametrize("word", ["not", "no", "never", "nicht", "good", "5", "東京"])
+def test_what_denies_or_means_something_is_no_stop_word(word):
+    assert not says_little(word)
 
 
 def test_labels_with_the_same_weights_share_one_text(explain):

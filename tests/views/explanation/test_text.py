@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from regard.records.explanation import Decision
 from regard.records.weights import Weights
+from regard.views.explanation.folding import LONG, deciding, opposing, runs
 from regard.views.explanation.page import fragment, render
-from regard.views.explanation.text import LONG, _runs, deciding, opposing
 from support.pages import Page
 
 LONG_TEXT = " ".join(f"This is sentence {n} of a report." for n in range(200))
@@ -85,10 +85,19 @@ def test_short_texts_need_no_help(explain):
     assert "<script" in render([explain(short + " One more.")])
 
 
-def test_even_weights_fold_nothing_and_say_so(explain):
+def test_even_weights_are_folded_and_said_to_say_little(explain):
     html = fragment(weighed(explain(LONG_TEXT), [1.0] * 200))
-    assert "rg-loud" in html or "Nothing stands out" in html
-    assert '<details class="rg-fold' not in html
+    assert "Evenly spread: this picture says little." in html
+    assert '<details class="rg-fold' in html
+    hidden = sum(map(int, re.findall(r"<summary>(\d+) quiet sentences", html)))
+    assert hidden > 170
+    assert "Evenly spread" not in fragment(weighed(explain(LONG_TEXT), [1.0] * 3 + [0.01] * 197))
+
+
+def test_of_many_loud_sentences_a_page_shows_two_dozen_at_once(explain):
+    html = fragment(weighed(explain(LONG_TEXT), [1.0 + (n % 4 == 0) * 9 for n in range(200)]))
+    hidden = sum(map(int, re.findall(r"<summary>(\d+) quiet sentences", html)))
+    assert hidden > 100, "fifty are loud, and each keeps its neighbours"
 
 
 def test_two_explanations_of_one_text_have_anchors_of_their_own(explain):
@@ -100,10 +109,10 @@ def test_two_explanations_of_one_text_have_anchors_of_their_own(explain):
 @settings(max_examples=60)
 @given(st.lists(st.booleans(), max_size=40))
 def test_runs_cover_every_line_once_and_hide_no_loud_one(quiet):
-    runs = list(_runs(quiet))
-    assert [run.first for run in runs[1:]] == [run.after for run in runs[:-1]]
-    assert sum(run.after - run.first for run in runs) == len(quiet)
-    for run in runs:
+    found = list(runs(quiet))
+    assert [run.first for run in found[1:]] == [run.after for run in found[:-1]]
+    assert sum(run.after - run.first for run in found) == len(quiet)
+    for run in found:
         if run.quiet:
             assert all(quiet[max(0, run.first - 1) : run.after + 1])
             assert run.after - run.first >= 5
@@ -127,7 +136,7 @@ def test_each_hop_can_be_chosen_for_words_and_for_sentences(explain):
     shades = [value for name, value in values if name == "shade"]
     assert shades == ["x", "y", "z", "h1-", "h2-", "h3-"]
     assert [value for name, value in values if name == "bars"] == ["mean", "b1", "b2", "b3"]
-    assert html.count("checked") == 3 + html.split("<body>")[0].count("checked")
+    assert html.count("checked") == 4 + html.split("<body>")[0].count("checked")
     assert re.search(r'style="--v:[\d.]+;--v1:[\d.]+;--v2:[\d.]+;--v3:[\d.]+"', html)
     assert "[value=h3-]:checked" in html and "[value=b3]:checked" in html
     assert "[value=h1-]:checked" not in render([explain("No hops.")])

@@ -39,10 +39,12 @@ if TYPE_CHECKING:
     from ...estimators.classifier import DocumentClassifier
     from ...estimators.fitting import FitOptions
     from ...estimators.recipes import Recipe
+    from ...estimators.saved import Saved
     from ...estimators.trainer import Run
     from ...explain.fitted import Fitted
     from ...records.data import Check, DataCheck
     from ...records.explanation import Explanation, Piece
+    from ...text.document import Document
     from ...views.drawing.terminal import Terminal
 
 __all__ = ["CLASSIFY"]
@@ -276,7 +278,8 @@ def _evaluate(asked: ModelToEvaluate) -> None:
     given = DocumentsToRead(asked.data, *columns, asked.encoding, asked.on_bad_row)
     reader = given.open(classifier.facts_, tell=remarks.add)
     documents = counted(reader, "evaluated", quiet=asked.quiet)
-    found = classifier.evaluate(documents, title=Path(asked.data).name)
+    title = f"{asked.model.resolve().name} on {Path(asked.data).name}"
+    found = classifier.evaluate(documents, title=title)
     found = replace(found, data=replace(found.data, rows=reader.counts))
     remarks.say()
     delivery.give(found, page=render, lines=summary)
@@ -290,28 +293,52 @@ def _explain(asked: TextsToShow) -> None:
 
     saved = Saved.read(asked.model)
     fitted = saved.fitted(asked.device)
-    texts = asked.texts.read(saved.facts, quiet=asked.quiet)
+    documents = asked.texts.documents(saved.facts, quiet=asked.quiet)
     question = Question(asked.method, asked.label, asked.against, asked.receipt)
     found = [
-        explanation
-        for some in chunks(counted(texts, "explained", quiet=asked.quiet), TOGETHER)
-        for explanation in fitted.explain(some, question)
+        _with_truth(explanation, document, saved)
+        for some in chunks(counted(documents, "explained", quiet=asked.quiet), TOGETHER)
+        for document, explanation in zip(
+            some, fitted.explain([document.text for document in some], question), strict=True
+        )
     ]
-    Drawn(found, _page, _lines, one="explanation", fewer="--limit 1").give(
-        asked.out, quiet=asked.quiet
+    title = asked.model.resolve().name
+    if asked.texts.data is not None:
+        title = f"{title} on {Path(asked.texts.data).name}"
+    drawn = Drawn(
+        found,
+        partial(_page, title=f"What decided: {title}"),
+        partial(_lines, whole=asked.whole),
+        one="explanation",
+        fewer="--limit 1",
     )
+    drawn.give(asked.out, quiet=asked.quiet)
 
 
-def _page(explanations: Sequence[Explanation]) -> str:
+def _with_truth(explanation: Explanation, document: Document, saved: Saved) -> Explanation:
+    """Add the label that stands beside a text, where there is one that the model knows."""
+    given = document.fields.get(str(saved.facts.get("label_column") or "label"))
+    if given is None or not str(given).strip():
+        return explanation
+    separator = saved.facts.get("labels_separator")
+    names = str(given).split(str(separator)) if separator else [str(given)]
+    known = {str(name): name for name in saved.labels.classes}
+    truth = [known.get(name.strip()) for name in names if name.strip()]
+    if None in truth:
+        return explanation
+    return replace(explanation, true_labels=tuple(name for name in truth if name is not None))
+
+
+def _page(explanations: Sequence[Explanation], *, title: str) -> str:
     from ...views.explanation.page import render
 
-    return render(explanations, title="What decided")
+    return render(explanations, title=title)
 
 
-def _lines(explanations: Sequence[Explanation], terminal: Terminal) -> list[str]:
+def _lines(explanations: Sequence[Explanation], terminal: Terminal, *, whole: bool) -> list[str]:
     from ...views.explanation.terminal import render
 
-    return [render(explanation, terminal) for explanation in explanations]
+    return [render(explanation, terminal, whole=whole) for explanation in explanations]
 
 
 def _predict(asked: DocumentsToLabel) -> None:

@@ -89,6 +89,7 @@ class TextsToShow:
     receipt: bool
     n_best: int
     whole_words: bool
+    whole: bool  # whether quiet parts of long texts are printed too
     device: str
     quiet: bool
 

@@ -10,13 +10,16 @@ from ..drawing.charts import STYLES
 from ..drawing.colours import DARK, LEVELS, LIGHT, Scale, Theme, hexadecimal
 from ..drawing.page import asset, escape, link_documents, page, themed
 from ..drawing.words import percent
+from .folding import is_long
 from .passages import HOP_KEY, KEYS, hop_count, shadings, unit_of
 from .receipt import panel
-from .text import is_long, overview, text
+from .stop_words import says_little
+from .text import overview, text
 from .words import (
     Heavy,
     groups,
     heavy_words,
+    how_to_read,
     is_right,
     method_name,
     notes,
@@ -139,8 +142,9 @@ def _article(explanation: Explanation, decisions: Sequence[Decision]) -> str:
         '<article class="regard">'
         f"{_head(explanation, decisions)}"
         f'<div class="rg-facts">{facts}</div>'
-        f"{switches(decision)}{overview(explanation, decision)}{text(explanation, decision)}"
-        f"{legend(explanation, decision)}"
+        f"{_how(decision)}{legend(explanation, decision)}"
+        f"{switches(decision, explanation)}{overview(explanation, decision)}"
+        f"{text(explanation, decision)}"
         + (f'<p class="rg-notes">{escape(remarks)}</p>' if remarks else "")
         + "".join(map(panel, decisions))
         + "</article>"
@@ -166,6 +170,11 @@ def _head(explanation: Explanation, decisions: Sequence[Decision]) -> str:
     return f'<div class="rg-head">{answers}{rival}{truth}{method}</div>' + (
         f'<p class="rg-spread">{escape(said)}</p>' if said else ""
     )
+
+
+def _how(decision: Decision) -> str:
+    told = how_to_read(decision)
+    return f'<p class="rg-how">{escape(told)}</p>' if told else ""
 
 
 _SHOWN_LABELS = 8
@@ -206,9 +215,23 @@ def probability_bars(explanation: Explanation, decisions: Sequence[Decision]) ->
 
 def word_bars(explanation: Explanation, decision: Decision) -> str:
     """The words that speak most for the label as bars, and those that speak against it."""
+    every = _word_lists(explanation, decision, telling=False)
+    if not _has_stop_words(explanation, decision):
+        return every
+    telling = _word_lists(explanation, decision, telling=True)
+    return f'<div class="rg-all">{every}</div><div class="rg-telling">{telling}</div>'
+
+
+def _has_stop_words(explanation: Explanation, decision: Decision) -> bool:
+    """Whether some of the heaviest words say little by themselves."""
+    words = heavy_words(explanation, decision) + opposing_words(explanation, decision)
+    return any(says_little(word.text) for word in words)
+
+
+def _word_lists(explanation: Explanation, decision: Decision, *, telling: bool) -> str:
     lists = {
-        "Heaviest words": heavy_words(explanation, decision),
-        "Speaks against it": opposing_words(explanation, decision),
+        "Heaviest words": heavy_words(explanation, decision, telling=telling),
+        "Speaks against it": opposing_words(explanation, decision, telling=telling),
     }
     scale = Scale.of(decision.words)
     # One length for both, so that a small objection looks small.
@@ -232,7 +255,7 @@ def _word_list(title: str, words: Sequence[Heavy], scale: Scale, longest: float)
     )
 
 
-def switches(decision: Decision) -> str:
+def switches(decision: Decision, explanation: Explanation) -> str:
     """What the reader can change about the picture; the style sheet does it, without a script."""
     choices = {shading.key: shading.title for shading in shadings(decision)}
     usual = {key: title for key, title in choices.items() if key in KEYS}
@@ -248,6 +271,9 @@ def switches(decision: Decision) -> str:
         found += _switch(
             "Text", "layout", {"lines": "one sentence a line", "written": "as written"}
         )
+    if _has_stop_words(explanation, decision):
+        words = {"every": "all", "telling": "without stop words"}
+        found += _switch("Heaviest words", "words", words)
     if is_long(decision):
         found += _switch("Quiet parts", "quiet", {"folded": "folded", "unfolded": "shown"})
     if not found:

@@ -11,8 +11,9 @@ from ...records.explanation import Decision, Explanation
 from ...records.weights import Weights
 from ..drawing.colours import Scale
 from ..drawing.terminal import Terminal, printable, printable_line
-from ..drawing.words import percent
+from ..drawing.words import percent, two_digits
 from ..drawing.wrapping import Styled, break_lines
+from .folding import Run, fold, is_long
 from .passages import Stretch, passages
 from .receipt import conclusion, tell_receipt, verdicts
 from .words import (
@@ -37,14 +38,17 @@ _NUMBER = 6  # cells of a weight such as "99.9 %"; a longer one widens the colum
 _SHOWN_LABELS = 8
 
 
-def render(explanation: Explanation, terminal: Terminal) -> str:
-    """Return the text with its weights, the probabilities, and the words that count most."""
+def render(explanation: Explanation, terminal: Terminal, *, whole: bool = True) -> str:
+    """Return the text with its weights, the probabilities, and the words that count most.
+
+    Without ``whole``, quiet parts of a long text are a line each.
+    """
     blocks: list[str] = []
     for decisions in groups(explanation):
         decision = decisions[0]
         blocks += _head(explanation, decisions, terminal)
         blocks += _probabilities(explanation, terminal)
-        blocks += ["", *_text(explanation, decision, terminal), ""]
+        blocks += ["", *_text(explanation, decision, terminal, whole=whole), ""]
         blocks += [*_heaviest(explanation, decision, terminal), ""]
         blocks += _remarks(explanation, decision, terminal)
         blocks += [line for one in decisions for line in _receipt(one, terminal)]
@@ -83,19 +87,32 @@ def _probabilities(explanation: Explanation, terminal: Terminal) -> list[str]:
     return lines + [terminal.dim(f"and {hidden} more labels")] * (hidden > 0)
 
 
-def _text(explanation: Explanation, decision: Decision, terminal: Terminal) -> list[str]:
+def _text(
+    explanation: Explanation, decision: Decision, terminal: Terminal, *, whole: bool
+) -> list[str]:
     sentences = decision.level("sentence")
     ink = _Ink(decision, terminal)
     gutter = _Gutter(sentences, terminal) if sentences is not None else None
     room = gutter.width if gutter else 0
     width = max(10, terminal.width - room)
+    all_of_it = passages(explanation, decision)
+    folded = not whole and is_long(decision)
     found: list[str] = []
-    for passage in passages(explanation, decision):
-        lines = _wrap(map(ink.styled, passage.stretches), width)
-        bar = gutter.bar(passage.sentence) if gutter else ""
-        for line in lines or [""]:
-            found.append((bar + line).rstrip(" "))
-            bar = " " * room
+    for run in fold(all_of_it, decision) if folded else [Run(0, len(all_of_it), quiet=False)]:
+        some = all_of_it[run.first : run.after]
+        if run.quiet and sentences is not None:
+            weight = two_digits(sum(sentences.values[one.sentence or 0] for one in some))
+            told = f"… {len(some):,} quiet sentences, {weight} of the weight"
+            found.append(" " * room + terminal.dim(told))
+            continue
+        for passage in some:
+            lines = _wrap(map(ink.styled, passage.stretches), width)
+            if gutter is not None:  # a line a sentence: empty lines between them say nothing
+                lines = [line for line in lines if line.strip()]
+            bar = gutter.bar(passage.sentence) if gutter else ""
+            for line in lines or [""]:
+                found.append((bar + line).rstrip(" "))
+                bar = " " * room
     return found
 
 

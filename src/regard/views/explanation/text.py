@@ -15,44 +15,12 @@ from ..drawing.colours import Scale
 from ..drawing.page import escape
 from ..drawing.words import two_digits
 from ..drawing.wrapping import is_right_to_left
+from .folding import QUIET, deciding, fold, is_long, opposing
 from .passages import Passage, Stretch, hop_count, passages, shadings
 
-__all__ = ["LONG", "QUIET", "anchor", "deciding", "is_long", "opposing", "overview", "text"]
+__all__ = ["anchor", "overview", "text"]
 
-LONG = 40
-"""From so many sentences on a text gets an overview, and its quiet parts are folded."""
-
-
-QUIET = 0.2
-"""Below this share of the longest bar a sentence is quiet."""
-
-
-_DECIDING = 8  # sentences that can be jumped to
-_FOLDED = 5  # quiet sentences in a row from which on they are folded
 _FOCUSABLE = 10  # words that the tab key reaches; more would be a burden, not a help
-
-
-def is_long(decision: Decision) -> bool:
-    """Whether the text is too long to be taken in without help."""
-    sentences = decision.level("sentence")
-    return sentences is not None and len(sentences) >= LONG
-
-
-def deciding(decision: Decision) -> list[int]:
-    """The places of the few sentences that speak most for the label; quiet ones are none."""
-    sentences = decision.level("sentence")
-    return [] if sentences is None else _loud(sentences, sentences.heaviest(_DECIDING))
-
-
-def opposing(decision: Decision) -> list[int]:
-    """The places of the few sentences that speak most against the label; quiet ones are none."""
-    sentences = decision.level("sentence")
-    return [] if sentences is None else _loud(sentences, sentences.opposing(_DECIDING))
-
-
-def _loud(sentences: Weights, places: Sequence[int]) -> list[int]:
-    scale = Scale.of_sentences(sentences)
-    return [place for place in places if scale.length(sentences.amounts[place]) >= QUIET]
 
 
 def anchor(explanation: Explanation, decision: Decision) -> str:
@@ -73,19 +41,11 @@ def text(explanation: Explanation, decision: Decision) -> str:
     return f'<div class="rg-text{plain}" dir="{direction}">{body}</div>'
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """Lines that follow each other and are all shown or all folded."""
-
-    first: int
-    after: int
-    quiet: bool
-
-
 class _Writer:
     """Writes the lines of one text."""
 
     def __init__(self, explanation: Explanation, decision: Decision) -> None:
+        self._decision = decision
         self._ink = _WordInk(decision)
         self._sentences = decision.level("sentence")
         self._scale = Scale.of_sentences(self._sentences)
@@ -110,7 +70,7 @@ class _Writer:
     def folded(self, found: Sequence[Passage]) -> str:
         """All lines, those of long quiet runs behind a line that can be opened."""
         parts = []
-        for run in _runs([self._is_quiet(passage) for passage in found]):
+        for run in fold(found, self._decision):
             some = found[run.first : run.after]
             lines = "".join(map(self.line, some))
             if run.quiet:
@@ -144,11 +104,6 @@ class _Writer:
         said = f'title="sentence {place + 1}"{hops}>{escape(self._scale.text(value))}'
         return f'<span class="{kinds}" {said}</span>'
 
-    def _is_quiet(self, passage: Passage) -> bool:
-        if self._sentences is None or passage.sentence is None:
-            return False
-        return self._scale.length(self._sentences.amounts[passage.sentence]) < QUIET
-
     def _summary(self, folded: Sequence[Passage]) -> str:
         assert self._sentences is not None
         weight = sum(self._sentences.values[one.sentence or 0] for one in folded)
@@ -164,19 +119,6 @@ def _hop_bars(sentences: Weights | None) -> list[tuple[Scale, Weights]]:
         return []
     hops = [sentences.at_hop(hop) for hop in range(hop_count(sentences))]
     return [(Scale.of_sentences(weights), weights) for weights in hops]
-
-
-def _runs(quiet: Sequence[bool]) -> Iterator[_Run]:
-    """Cut lines into runs; beside each loud line one quiet line stays, to read it in."""
-    near = [
-        not (any(not other for other in quiet[max(0, place - 1) : place + 2]))
-        for place in range(len(quiet))
-    ]
-    first = 0
-    for place in range(1, len(near) + 1):
-        if place == len(near) or near[place] != near[first]:
-            yield _Run(first, place, near[first] and place - first >= _FOLDED)
-            first = place
 
 
 class _WordInk:

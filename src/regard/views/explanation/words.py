@@ -9,11 +9,14 @@ from dataclasses import dataclass
 from ...records.explanation import Decision, Explanation
 from ...records.weights import Weights, pieces_holding_half, sum_by
 from ..drawing.words import method_in_words, percent, two_digits
+from .folding import is_even
+from .stop_words import says_little
 
 __all__ = [
     "Heavy",
     "groups",
     "heavy_words",
+    "how_to_read",
     "is_right",
     "method_name",
     "notes",
@@ -45,26 +48,36 @@ def groups(explanation: Explanation) -> list[list[Decision]]:
     return found
 
 
-def heavy_words(explanation: Explanation, decision: Decision, count: int = 6) -> list[Heavy]:
-    """The words that speak most for the label, each once."""
+def heavy_words(
+    explanation: Explanation, decision: Decision, count: int = 6, *, telling: bool = False
+) -> list[Heavy]:
+    """The words that speak most for the label, each once; ``telling`` leaves stop words out."""
     weights = decision.words
-    return [] if weights is None else _once(explanation, weights, weights.heaviest(), count)
+    if weights is None:
+        return []
+    return _once(explanation, weights, weights.heaviest(), count, telling)
 
 
-def opposing_words(explanation: Explanation, decision: Decision, count: int = 6) -> list[Heavy]:
+def opposing_words(
+    explanation: Explanation, decision: Decision, count: int = 6, *, telling: bool = False
+) -> list[Heavy]:
     """The words that speak most against the label, each once; none where no sign is known."""
     weights = decision.words
-    return [] if weights is None else _once(explanation, weights, weights.opposing(), count)
+    if weights is None:
+        return []
+    return _once(explanation, weights, weights.opposing(), count, telling)
 
 
 def _once(
-    explanation: Explanation, weights: Weights, places: Sequence[int], count: int
+    explanation: Explanation, weights: Weights, places: Sequence[int], count: int, telling: bool
 ) -> list[Heavy]:
     """Each word where it comes first, capitals aside; sums would put "the" before all."""
     found: dict[str, Heavy] = {}
     for place in places:
         start, end = weights.pieces[place]
         text = explanation.source[start:end]
+        if telling and says_little(text):
+            continue
         found.setdefault(text.lower(), Heavy(text, weights.amounts[place]))
         if len(found) == count:
             break
@@ -89,7 +102,8 @@ def tell_finding(decision: Decision) -> str:
     """Say in a line what was found: what would change the decision, or where the weight lies."""
     change = decision.change
     if change is None:
-        return tell_spread(decision)
+        even = "Evenly spread: this picture says little. " if is_even(decision) else ""
+        return even + tell_spread(decision)
     count = len(change.removed)
     moved = f"{percent(decision.probability)} to {percent(change.probability)}"
     pieces = "the sentence" if count == 1 else f"the {count:,} sentences"
@@ -99,6 +113,28 @@ def tell_finding(decision: Decision) -> str:
     return (
         f"Without {pieces} marked here the answer {answer}: from {moved}. "
         f"Of random sets of as many sentences, {two_digits(change.random_flips)} do the same."
+    )
+
+
+def how_to_read(decision: Decision, *, shaded: str = "shaded", against: str = "violet") -> str:
+    """Say in plain words what colours and signs mean, before anyone looks at them."""
+    if decision.change is not None or not any(len(weights) for weights in decision.weights):
+        return ""
+    pieces = [
+        name
+        for name, level in ((f"{shaded} words", "word"), ("long bars", "sentence"))
+        if (weights := decision.level(level)) is not None and len(weights)
+    ]
+    what = " and ".join(pieces) or "what is marked"
+    if any(weights.opposing(1) for weights in decision.weights):
+        return (
+            f"{what.capitalize()} speak for “{decision.label}”; those in {against}, with a minus, "
+            "speak against it."
+        )
+    if any(weights.scores is not None for weights in decision.weights):
+        return f"{what.capitalize()} speak for “{decision.label}”; nothing speaks against it."
+    return (
+        f"The stronger the colour and the longer the bar, the more the model looked there: {what}."
     )
 
 
