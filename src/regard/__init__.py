@@ -24,6 +24,8 @@ if "torch" not in sys.modules and "OMP_WAIT_POLICY" not in os.environ:
 
 _HOMES = {
     "CAHANConfig": "models",
+    "Caption": "records.caption",
+    "Captioner": "estimators.captioner",
     "ConfigError": "errors",
     "DataError": "errors",
     "Document": "text.document",
@@ -47,6 +49,8 @@ _HOMES = {
 
 __all__ = [
     "CAHANConfig",
+    "Caption",
+    "Captioner",
     "ConfigError",
     "DataError",
     "Document",
@@ -79,10 +83,12 @@ if TYPE_CHECKING:
         RegardError,
         TrainingError,
     )
+    from .estimators.captioner import Captioner
     from .estimators.classifier import DocumentClassifier
     from .estimators.translator import Translator
     from .models import CAHANConfig, FlatConfig, HANConfig
     from .models.wide import WideConfig
+    from .records.caption import Caption
     from .records.evaluation import Evaluation
     from .records.explanation import Explanation
     from .text.document import Document, Tokens

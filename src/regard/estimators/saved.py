@@ -26,9 +26,12 @@ from ..models.bert import BertConfig
 from ..models.bert_han import BertHANConfig
 from ..models.ensemble import ensemble_of
 from ..models.ngrams import NGramTable
+from ..models.picture_reader import load_backbone
 from ..models.reader import TextReader
+from ..models.show_attend_tell import BACKBONES, ShowAttendTellConfig
 from ..models.tuned_bert import TuningConfig
 from ..models.wide import Wide, WideConfig, WidePart
+from ..nn.pictures import EfficientNetLite0
 from ..records.history import History
 from ..tasks.baselines import TfidfBaseline
 from ..tasks.generate import ForcingConfig, GenerationConfig
@@ -46,10 +49,13 @@ from .label_forms import LabelForm
 from .pretrained import know_words
 
 __all__ = [
+    "CAPTIONER_CARD",
     "CLASSIFIER_CARD",
     "TRANSLATOR_CARD",
     "TUNED_CARD",
+    "CaptionerSettings",
     "Saved",
+    "SavedCaptioner",
     "SavedTranslator",
     "SavedTuned",
     "SavedWide",
@@ -450,8 +456,91 @@ class SavedTuned:
             )
 
 
+CAPTIONER_CARD = Card(
+    title="A network that writes about pictures",
+    commands=(
+        "regard caption FOLDER photo.jpg --out page.html",
+        "regard evaluate FOLDER test.parquet --out errors.html",
+    ),
+    python=("from regard import Captioner", 'captioner = Captioner.load("FOLDER")'),
+    sections=("network", "units", "training", "forcing", "generation"),
+    mind=(
+        "The vocabulary of this folder contains words of the captions it was trained on, and "
+        "pages made with it show pictures. Share them as you would share those.",
+        "It writes what people wrote about pictures like these, with their habits and mistakes; "
+        "do not let it say who somebody is, or what follows from how somebody looks.",
+        "The scores above were measured, by greedy writing, on pictures that chose the best "
+        "epoch; measure on others with `regard evaluate FOLDER test.parquet`.",
+    ),
+)
+_BACKBONE = "backbone.safetensors"
+
+
+@dataclass(frozen=True)
+class CaptionerSettings:
+    """What a captioner was fitted with, whatever its parameters have become since."""
+
+    network: ShowAttendTellConfig
+    training: TrainingConfig
+    units: UnitsConfig
+    forcing: ForcingConfig
+    generation: GenerationConfig
+    validation: float = 0.1  # share of the training data
+
+    def to_dict(self) -> dict[str, dict[str, Plain]]:
+        """Return every part's settings as plain values, by the name of the part."""
+        return _by_part(self)
+
+
+@dataclass(frozen=True)
+class SavedCaptioner:
+    """Everything that makes a fitted captioner again."""
+
+    settings: CaptionerSettings
+    units: Units
+    weights: Mapping[str, Tensor]
+    backbone: EfficientNetLite0 | None = None  # the network whose features it starts from
+    history: History | None = None
+    facts: Mapping[str, Plain] = field(default_factory=dict)
+
+    def write(self, folder: Path) -> None:
+        """Write the folder in one step; a model that is already there is replaced."""
+        parts: dict[str, Callable[[Path], None]] = {"units.json": partial(save_units, self.units)}
+        if self.backbone is not None:
+            parts[_BACKBONE] = write_weights(self.backbone.state_dict())
+        _write(folder, "caption", self, about={}, parts=parts, card=CAPTIONER_CARD)
+
+    @classmethod
+    def read(cls, folder: Path) -> SavedCaptioner:
+        """Read a saved folder; one that is damaged, or no captioner's, is an error."""
+        opened = open_folder(folder, "caption")
+        _network(opened, {ShowAttendTellConfig.name: ShowAttendTellConfig})
+        with opened.reading():
+            network = opened.settings("network", ShowAttendTellConfig)
+            units = opened.settings("units", UnitsConfig)
+            pieces = _units(opened, "units.json", units)
+            backbone = None
+            if network.encoder in BACKBONES:
+                backbone = load_backbone(network.encoder, opened.part(_BACKBONE))
+            return cls(
+                settings=CaptionerSettings(
+                    network=network,
+                    training=opened.settings("training", TrainingConfig),
+                    units=units,
+                    forcing=opened.settings("forcing", ForcingConfig),
+                    generation=opened.settings("generation", GenerationConfig),
+                    validation=_validation(opened),
+                ),
+                units=pieces,
+                weights=opened.weights(lambda: network.build(target_size=len(pieces))),
+                backbone=backbone,
+                history=opened.history(),
+                facts=opened.section("facts"),
+            )
+
+
 def _by_part(
-    settings: Settings | TranslatorSettings | TunedSettings,
+    settings: Settings | TranslatorSettings | TunedSettings | CaptionerSettings,
 ) -> dict[str, dict[str, Plain]]:
     """The settings of each part that there is."""
     parts = {part.name: getattr(settings, part.name) for part in fields(settings)}
@@ -466,7 +555,7 @@ def _by_part(
 def _write(
     folder: Path,
     task: str,
-    saved: Saved | SavedTranslator | SavedTuned,
+    saved: Saved | SavedTranslator | SavedTuned | SavedCaptioner,
     *,
     about: Mapping[str, object],
     parts: Mapping[str, Callable[[Path], None]],

@@ -19,7 +19,14 @@ from ..errors import ConfigError, NotFittedError, suggestion
 from ..training.config import TrainingConfig
 from ..training.seeds import derived_seed, seeded
 from ..training.state import M
-from .saved import SavedTranslator, SavedTuned, Settings, TranslatorSettings
+from .saved import (
+    CaptionerSettings,
+    SavedCaptioner,
+    SavedTranslator,
+    SavedTuned,
+    Settings,
+    TranslatorSettings,
+)
 
 __all__ = ["TextEstimator", "draw_network"]
 
@@ -70,12 +77,12 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         self.__dict__.pop("facts_", None)
 
     @classmethod
-    def _with(cls, used: Settings | TranslatorSettings, device: str) -> Self:
+    def _with(cls, used: Settings | TranslatorSettings | CaptionerSettings, device: str) -> Self:
         """Make an estimator whose parameters are those that another was fitted with."""
         names = [field.name for field in dataclasses.fields(used)]
         return cls(**{name: getattr(used, name) for name in names}, device=device)
 
-    def _take_over(self, saved: SavedTranslator | SavedTuned) -> Self:
+    def _take_over(self, saved: SavedTranslator | SavedTuned | SavedCaptioner) -> Self:
         """Give the network the weights that were saved, and remember how they were learnt."""
         self.model_.load_state_dict(dict(saved.weights))
         self.model_.eval()

@@ -12,6 +12,7 @@ from .encoding import Record
 
 __all__ = [
     "BadRow",
+    "CaptionCheck",
     "Check",
     "ClassCut",
     "ClassSize",
@@ -23,6 +24,7 @@ __all__ = [
     "RowFault",
     "TextCheck",
     "TruncationReport",
+    "describe_left_out",
 ]
 
 _SHOWN_CLASSES = 12
@@ -316,8 +318,48 @@ class TextCheck:
         return lines
 
 
-Check = DataCheck | PairCheck | TextCheck
+@dataclass(frozen=True, slots=True)
+class CaptionCheck:
+    """What was found in pictures and captions before a captioner is trained on them."""
+
+    pictures: int
+    captions: int
+    validation_captions: int
+    pieces: int  # different ones to write
+    left_out: tuple[str, ...] = ()  # pictures that cannot be read, and why
+    captions_left_out: int = 0  # empty, or too long
+    seconds: float | None = None  # an estimate for training
+
+    def describe(self) -> list[str]:
+        """Return the findings as lines for a terminal, the doubtful ones marked with ``!``."""
+        held_out = ""
+        if self.validation_captions:
+            held_out = f", {self.validation_captions:,} captions held out"
+        lines = [
+            f"{self.captions:,} captions of {self.pictures:,} pictures{held_out}; "
+            f"{self.pieces:,} different words to write"
+        ]
+        lines += describe_left_out(self.left_out)
+        if self.captions_left_out:
+            lines.append(f"! {self.captions_left_out:,} captions are left out: empty, or too long")
+        if self.seconds is not None:
+            lines.append(f"training takes about {_duration(self.seconds)}")
+        return lines
+
+
+Check = DataCheck | PairCheck | TextCheck | CaptionCheck
 """What was found in data before a training, as lines to describe it."""
+
+
+def describe_left_out(pictures: Sequence[str], most: int = 10) -> list[str]:
+    """Name the pictures that cannot be read, the first of them."""
+    if not pictures:
+        return []
+    lines = [f"! {len(pictures):,} pictures are left out, since they cannot be read:"]
+    lines += [f"!   {one}" for one in pictures[:most]]
+    if len(pictures) > most:
+        lines.append(f"!   and {len(pictures) - most:,} more")
+    return lines
 
 
 def _tell_cut(cut: ClassCut) -> str:

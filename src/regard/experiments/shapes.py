@@ -1,0 +1,359 @@
+"""Coloured shapes: pictures for which it is known where each word of the caption should look.
+
+"a red circle above a blue square": a network that has never seen a picture before learns to write
+it. Whether it looked at the circle when it wrote "circle" can be measured, for the cells that the
+circle lies in are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..config import checked_settings, require
+from ..data.captions import EncodedCaptions
+from ..data.pictures import PictureBatch
+from ..explain.caption_receipts import cover_cells, measure_caption_receipt
+from ..models.show_attend_tell import ShowAttendTell, ShowAttendTellConfig
+from ..nn.decoding.search import Hypothesis
+from ..records.alignment import WrittenReceipt
+from ..records.experiment import Chart, Curve, Finding, ResultRow
+from ..tasks.generate import GenerationConfig, TokenLoss, generate
+from ..text.units import END, RESERVED
+from ..training.batches import PlannedBatches
+from ..training.config import TrainingConfig
+from ..training.loop import train
+from ..training.seeds import derived_seed, seeded
+from .running import Stopwatch, Tell
+
+__all__ = ["COLOURS", "KINDS", "Scene", "Scenes", "Shapes", "draw_scene"]
+
+COLOURS: dict[str, tuple[int, int, int]] = {
+    "red": (214, 39, 40),
+    "green": (44, 140, 44),
+    "blue": (40, 80, 200),
+    "yellow": (235, 200, 30),
+}
+KINDS = ("circle", "square", "triangle")
+_WORDS = (*RESERVED, "a", *COLOURS, *KINDS, "above", "left", "of")
+_IDS = {word: place for place, word in enumerate(_WORDS)}
+_TOGETHER = 250  # pictures that are written about at once
+_FEW = 200  # pictures that are asked about after every epoch
+_CURVES = ("exact captions", "weight of a shape word on its shape")
+_PARTS = {
+    "shapes": ("shape",),
+    "colours": ("colour",),
+    "relations": ("relation",),
+    "names and relations": ("shape", "colour", "relation"),
+    "a, of": ("other",),
+    "all": ("shape", "colour", "relation", "other"),
+}
+_CLEAR = 6  # pixels by which one direction must beat the other, and that lie between two shapes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scene:
+    """Two shapes, what is to be written about them, and where each of them lies."""
+
+    pixels: NDArray[np.uint8]  # (3, side, side)
+    caption: str
+    masks: NDArray[np.bool_]  # (2, side, side), in the order of the caption
+
+    @property
+    def ids(self) -> list[int]:
+        """The caption as ids."""
+        return [_IDS[word] for word in self.caption.split()]
+
+    def cells(self, grid: int) -> NDArray[np.bool_]:
+        """Which cells each shape touches, (2, cells)."""
+        side = self.masks.shape[1] // grid
+        blocks = self.masks.reshape(2, grid, side, grid, side)
+        touched: NDArray[np.bool_] = blocks.any((2, 4)).reshape(2, -1)
+        return touched
+
+
+def draw_scene(random: np.random.Generator, side: int) -> Scene:
+    """Draw two shapes that do not touch, on a light ground; the upper or left one is told first."""
+    sizes = random.integers(side // 4, 3 * side // 8, 2)
+    while True:
+        corners = np.stack([random.integers(1, side - size - 1, 2) for size in sizes])
+        down, across = np.abs((corners[0] + sizes[0] / 2) - (corners[1] + sizes[1] / 2)).tolist()
+        apart = max(down, across) >= sizes.sum() / 2 + _CLEAR
+        if apart and abs(down - across) >= _CLEAR:
+            break
+    relation, axis = ("above", 0) if down > across else ("left of", 1)
+    order = np.argsort(corners[:, axis] + sizes / 2)
+    pixels = np.full((side, side, 3), 245.0) + random.normal(0, 6, (side, side, 3))
+    masks, names = [], []
+    for place in order.tolist():
+        colour, kind = random.choice(list(COLOURS)), random.choice(KINDS)
+        mask = _mask(str(kind), corners[place], int(sizes[place]), side)
+        pixels[mask] = np.array(COLOURS[str(colour)]) + random.normal(0, 10, 3)
+        masks.append(mask)
+        names.append(f"a {colour} {kind}")
+    shown = np.clip(pixels, 0, 255).astype(np.uint8).transpose(2, 0, 1)
+    caption = f"{names[0]} {relation} {names[1]}"
+    return Scene(np.ascontiguousarray(shown), caption, np.stack(masks))
+
+
+def _mask(kind: str, corner: NDArray[np.int64], size: int, side: int) -> NDArray[np.bool_]:
+    """Which pixels a shape covers, (side, side)."""
+    down, across = np.mgrid[:side, :side].astype(np.float64) + 0.5
+    y, x = (down - corner[0]) / size, (across - corner[1]) / size  # from 0 to 1 inside its box
+    inside = (y >= 0) & (y <= 1) & (x >= 0) & (x <= 1)
+    if kind == "circle":
+        return np.asarray((y - 0.5) ** 2 + (x - 0.5) ** 2 <= 0.25)
+    if kind == "triangle":
+        return np.asarray(inside & (np.abs(x - 0.5) <= y / 2))
+    return np.asarray(inside)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scenes:
+    """Many scenes, as a network learns from them."""
+
+    scenes: tuple[Scene, ...]
+
+    @classmethod
+    def draw(cls, count: int, side: int, seed: int) -> Scenes:
+        """Draw so many scenes from a seed."""
+        random = np.random.default_rng(seed)
+        return cls(tuple(draw_scene(random, side) for _ in range(count)))
+
+    def covered(self, share: float, cells: int, seed: int) -> Scenes:
+        """Paint up to half of the cells over in a share of the scenes."""
+        random = np.random.default_rng(seed)
+        found = []
+        for scene in self.scenes:
+            if random.random() < share:
+                gone = random.random((1, cells)) < random.uniform(0, 0.5)
+                scene = replace(scene, pixels=cover_cells(scene.pixels, gone)[0].numpy())
+            found.append(scene)
+        return Scenes(tuple(found))
+
+    def encoded(self, cells: int) -> EncodedCaptions:
+        """The scenes as ids, with their pictures."""
+        return EncodedCaptions(
+            np.stack([scene.pixels for scene in self.scenes]),
+            np.arange(len(self.scenes)),
+            [scene.ids for scene in self.scenes],
+            cells=cells,
+        )
+
+
+@dataclass(frozen=True)
+@checked_settings
+class Shapes:
+    """How large the pictures are, and how much is learnt from them.
+
+    In some training pictures cells are painted over at random. Otherwise a network that has never
+    seen a picture without its shapes answers with whatever shape it likes, and a receipt, which
+    paints cells over, would tell of that habit and not of what the network looked at.
+    """
+
+    name: ClassVar[str] = "shapes"
+    title: ClassVar[str] = "Coloured shapes: does a word look at the shape that it names?"
+    columns: ClassVar[tuple[str, ...]] = (
+        "exact captions",
+        "words",
+        "weight on its shape",
+        "lost",
+        "lost by chance",
+        "needs it",
+    )
+
+    side: int = 64  # pixels
+    examples: int = 4_000
+    asked: int = 500  # pictures that the network has not seen
+    receipts: int = 100  # of these, how many are asked about again with cells covered
+    covered: float = 0.5  # share of the training pictures in which cells are painted over
+    decoder: Literal["xu", "bahdanau", "luong"] = "luong"
+    channels: int = 32
+    hidden_size: int = 64
+    epochs: int = 24
+    batch_size: int = 32
+    learning_rate: float = 4e-3
+
+    def __post_init__(self) -> None:
+        require(
+            self.side >= 32 and self.side % 8 == 0,
+            f"side must be a multiple of 8 and at least 32, got {self.side}",
+        )
+        require(0 <= self.covered <= 1, f"covered must be from 0 to 1, got {self.covered}")
+
+    @classmethod
+    def quick(cls) -> Shapes:
+        """A few small pictures, looked at once."""
+        return cls(side=32, examples=64, asked=8, receipts=2, epochs=1)
+
+    def run(self, seed: int, tell: Tell) -> Finding:
+        """Teach a network captions, then measure where it looks while it writes new ones."""
+        clock = Stopwatch()
+        model, points = self._learn(seed, tell)
+        seconds = clock.seconds
+        scenes = Scenes.draw(self.asked, self.side, derived_seed(seed, "asked")).scenes
+        tell("writing about new pictures")
+        wrote = self._write(model, scenes)
+        right = [_ids(one) == scene.ids for one, scene in zip(wrote, scenes, strict=True)]
+        tell("covering cells")
+        words = [
+            word
+            for one, scene, exact in zip(wrote, scenes, right, strict=True)
+            if exact
+            for word in _looks(one, scene, model.config.grid)
+        ]
+        lost = [
+            receipt
+            for one, scene in list(zip(wrote, scenes, strict=True))[: self.receipts]
+            for receipt in self._receipts(model, one, scene)
+        ]
+        rows = [_row(kind, words, lost) for kind in _PARTS]
+        exact = sum(right) / len(right)
+        # What is true of whole captions stands in the last row.
+        rows[-1] = replace(rows[-1], values=(exact, *rows[-1].values[1:]), seconds=seconds)
+        chart = Chart(
+            "lines",
+            "epoch",
+            "share",
+            tuple(Curve(name, tuple(some)) for name, some in points.items()),
+            level=0.8,
+        )
+        return Finding(seed, tuple(rows), chart)
+
+    def network(self) -> ShowAttendTellConfig:
+        """The network that learns: small, from scratch."""
+        return ShowAttendTellConfig(
+            side=self.side,
+            channels=self.channels,
+            embedding_size=self.hidden_size // 2,
+            memory_size=self.hidden_size,
+            hidden_size=self.hidden_size,
+            attention_size=self.hidden_size,
+            decoder=self.decoder,
+            dropout=0.0,
+        )
+
+    def _learn(
+        self, seed: int, tell: Tell
+    ) -> tuple[ShowAttendTell, dict[str, list[tuple[float, float]]]]:
+        """Train from scratch; ask after every epoch what is written about a few new pictures."""
+        scenes = Scenes.draw(self.examples, self.side, derived_seed(seed, "training"))
+        some = Scenes.draw(_FEW, self.side, derived_seed(seed, "few")).scenes
+        with seeded(derived_seed(seed, "weights")):
+            model = self.network().build(target_size=len(_WORDS))
+        cells = model.config.grid**2
+        data = scenes.covered(self.covered, cells, derived_seed(seed, "covered")).encoded(cells)
+        config = TrainingConfig(
+            epochs=self.epochs,
+            batch_size=self.batch_size,
+            batch_tokens=1 << 20,
+            learning_rate=self.learning_rate,
+            schedule="linear",
+            warmup=0.05,
+            seed=derived_seed(seed, "order"),
+        )
+        points: dict[str, list[tuple[float, float]]] = {name: [] for name in _CURVES}
+        for step in train(
+            model,
+            PlannedBatches(data, config),
+            loss=lambda model, batch, progress: TokenLoss()(model, batch),
+            config=config,
+        ):
+            if step.ends_epoch:
+                wrote = self._write(model, some)
+                both = list(zip(wrote, some, strict=True))
+                exact = [(one, scene) for one, scene in both if _ids(one) == scene.ids]
+                looks = [
+                    word.mass
+                    for one, scene in exact
+                    for word in _looks(one, scene, model.config.grid)
+                    if word.kind == "shape"
+                ]
+                told = (len(exact) / len(both), float(np.mean(looks)) if looks else 0.0)
+                for name, value in zip(_CURVES, told, strict=True):
+                    points[name].append((float(step.epoch), value))
+                tell(f"epoch {step.epoch}, exact captions {told[0]:.1%}")
+        return model.eval(), points
+
+    def _write(self, model: ShowAttendTell, scenes: Sequence[Scene]) -> list[Hypothesis]:
+        """What the network writes about pictures, and where it looks."""
+        data = Scenes(tuple(scenes)).encoded(model.config.grid**2)
+        config = GenerationConfig(method="greedy", longest=20)
+        found: list[Hypothesis] = []
+        for first in range(0, len(scenes), _TOGETHER):
+            part = np.arange(first, min(first + _TOGETHER, len(scenes)))
+            found += [best for best, *_ in generate(model, data.look_at(part), config)]
+        return found
+
+    def _receipts(
+        self, model: ShowAttendTell, wrote: Hypothesis, scene: Scene
+    ) -> list[tuple[str, WrittenReceipt]]:
+        """What the probability of each word loses without the cells it looked at."""
+        ids, cells = _ids(wrote), model.config.grid**2
+        assert wrote.weights is not None
+        receipt = measure_caption_receipt(
+            model,
+            lambda pixels: PictureBatch(pixels, cells),
+            scene.pixels,
+            ids,
+            wrote.weights[: len(ids)].numpy(),
+        )
+        return list(zip([_kind(id) for id in ids], receipt.written, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """How much of its weight a word has on the shape that it tells of."""
+
+    kind: str
+    mass: float
+
+
+def _ids(wrote: Hypothesis) -> list[int]:
+    return [id for id in wrote.ids.tolist() if id != END]
+
+
+def _kind(id: int) -> str:
+    word = _WORDS[id]
+    if word in KINDS:
+        return "shape"
+    if word in COLOURS:
+        return "colour"
+    return "relation" if word in ("above", "left") else "other"
+
+
+def _looks(wrote: Hypothesis, scene: Scene, grid: int) -> list[_Look]:
+    """Where the words of a right caption looked: those of the first shape, then of the second."""
+    assert wrote.weights is not None
+    cells, found, shape = scene.cells(grid), [], 0
+    for id, weights in zip(_ids(wrote), wrote.weights.numpy(), strict=False):
+        kind = _kind(id)
+        if kind in ("shape", "colour"):
+            found.append(_Look(kind, float(weights[cells[shape]].sum())))
+        shape += kind == "shape"
+    return found
+
+
+def _row(
+    kind: str, looks: Sequence[_Look], lost: Sequence[tuple[str, WrittenReceipt]]
+) -> ResultRow:
+    """What was found of the words of one kind."""
+    masses = [one.mass for one in looks if one.kind in _PARTS[kind]]
+    receipts = [one for part, one in lost if part in _PARTS[kind]]
+
+    def mean(values: Sequence[float]) -> float | None:
+        return float(np.mean(values)) if values else None
+
+    values = (
+        None,
+        float(len(receipts)),
+        mean(masses),
+        mean([one.drop for one in receipts]),
+        mean([one.random_drop for one in receipts]),
+        mean([float(one.drop > one.random_drop) for one in receipts]),
+    )
+    return ResultRow(kind, values)

@@ -1,0 +1,77 @@
+"""What all views of a caption say alike: how strongly a cell is shown, and a few sentences."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...records.caption import Caption
+from ...records.explanation import CHANCE, FAITHFUL, NOT_MEASURED, TOO_SHORT, WEAK
+from ..drawing.words import plural, points
+
+__all__ = ["LEVELS", "levels", "name_place", "remark", "tell_looks", "tell_verdict"]
+
+LEVELS = 8
+"""How many shades there are between a cell that was not looked at and the heaviest."""
+
+_CONCLUSIONS = {
+    FAITHFUL: "You may take what each word looked at for what it was written from.",
+    WEAK: "Take what each word looked at for a part of what it was written from, not for all.",
+    CHANCE: "Do not take what each word looked at for what it was written from.",
+    TOO_SHORT: "The caption is too short to tell whether what was looked at matters.",
+    NOT_MEASURED: "Nothing was measured: whether what was looked at matters is not known.",
+}
+
+
+def levels(weights: NDArray[np.float32]) -> NDArray[np.int64]:
+    """Return how strongly each cell of each word is shown, 0 to ``LEVELS``.
+
+    The heaviest cell of a word has all, whatever its weight, or a word that looked everywhere
+    could not be read.
+    """
+    peaks = np.maximum(weights.max(1, keepdims=True, initial=0), 1e-12)
+    shares: NDArray[np.int64] = np.rint(LEVELS * weights / peaks).astype(np.int64)
+    return shares
+
+
+def name_place(caption: Caption, word: int) -> str:
+    """Say in words where a word looked most: a corner, a side or the middle."""
+    row, column = divmod(int(caption.weights[word].argmax()), caption.columns)
+    down = ("top", "middle", "bottom")[min(2, 3 * row // caption.rows)]
+    across = ("left", "middle", "right")[min(2, 3 * column // caption.columns)]
+    return down if down == across else f"{down} {across}"
+
+
+def tell_looks(caption: Caption) -> str:
+    """Say how many cells of the picture counted for a word, in the mean."""
+    if not len(caption.weights):
+        return "Nothing was written."
+    mean = float(caption.effective_counts.mean())
+    cells = plural(caption.weights.shape[1], "cell")
+    return f"A word looked at {mean:.1f} of {cells} of the picture, in the mean."
+
+
+def tell_verdict(caption: Caption) -> list[str]:
+    """Say whether what was looked at matters; nothing where that was not measured.
+
+    The first sentence says what a reader may conclude.
+    """
+    receipt = caption.receipt
+    if receipt is None:
+        return []
+    said = [_CONCLUSIONS.get(receipt.verdict, receipt.verdict)]
+    if receipt.written:
+        cells = plural(receipt.taken, "cell")
+        said.append(
+            f"{receipt.verdict.capitalize()}: with the {cells} it looked at most covered, a word "
+            f"loses {points(receipt.mean_drop)} percentage points of its probability in the mean, "
+            f"with as many random cells covered {points(receipt.mean_random_drop)}; "
+            f"{receipt.better_count:,} of {plural(len(receipt.written), 'word')} lose more than "
+            f"that. Chance alone does as well with probability {receipt.judgement.p_value:.3g}."
+        )
+    return said
+
+
+def remark(caption: Caption) -> str:
+    """Say what else a reader should know; mostly nothing."""
+    return "" if caption.ended else "The limit of its length came before its end."

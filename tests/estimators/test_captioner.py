@@ -1,0 +1,129 @@
+"""A captioner is fitted on pictures in any form, looks, is saved and found again."""
+
+import io
+import json
+
+import numpy as np
+import pytest
+
+from regard import Captioner
+from regard.data.captions import caption_pictures
+from regard.errors import ConfigError, DataError, ModelError, NotFittedError
+from regard.experiments.shapes import Scenes
+from regard.models.show_attend_tell import ShowAttendTellConfig
+from regard.tasks.generate import GenerationConfig
+from regard.text.units import UnitsConfig
+from regard.training.config import TrainingConfig
+
+Image = pytest.importorskip("PIL.Image", reason="no pillow")
+pytest.importorskip("sacrebleu", reason="no sacrebleu")
+
+SMALL = ShowAttendTellConfig(
+    side=32,
+    channels=16,
+    embedding_size=16,
+    memory_size=64,
+    hidden_size=64,
+    attention_size=16,
+    dropout=0.0,
+    decoder="luong",
+)
+TRAINING = TrainingConfig(epochs=200, batch_size=20, learning_rate=1e-2, monitor="loss")
+UNITS = UnitsConfig(kind="words", min_count=1, lowercase=True)
+
+
+def jpeg(blocks):
+    file = io.BytesIO()
+    Image.fromarray(blocks.repeat(8, 0).repeat(8, 1)).save(file, "JPEG", quality=95)
+    return file.getvalue()
+
+
+@pytest.fixture(scope="module")
+def pictures():
+    """Four by four blocks of any colour: no two pictures are alike."""
+    return [*map(jpeg, np.random.default_rng(0).integers(0, 256, (20, 4, 4, 3), dtype=np.uint8))]
+
+
+@pytest.fixture(scope="module")
+def captions():
+    return [scene.caption for scene in Scenes.draw(20, 32, seed=3).scenes]
+
+
+def made(**changes):
+    settings = {"training": TRAINING, "units": UNITS, "validation": 0.0, "progress": False}
+    return Captioner(SMALL, device="cpu", **{**settings, **changes})
+
+
+@pytest.fixture(scope="module")
+def fitted(pictures, captions):
+    return made().fit(pictures, captions)
+
+
+def test_twenty_pictures_are_learnt_by_heart(fitted, pictures, captions):
+    """004-07: overfits twenty pictures to their exact captions, greedy and by beam."""
+    assert fitted.predict(pictures, generation=GenerationConfig(method="greedy")) == captions
+    assert fitted.predict(pictures) == captions
+    found = fitted.evaluate(caption_pictures(pictures, captions), worst=3)
+    assert found.scores.exact == 1 and found.scores.bleu_4 == pytest.approx(100)
+    assert found.scores.pictures == 20 and len(found.worst) == 3
+    losses = [one.loss for one in found.worst]
+    assert losses == sorted(losses, reverse=True)
+
+
+def test_each_word_says_which_cells_it_looked_at(fitted, pictures, captions):
+    (found,) = fitted.explain(pictures[:1])
+    assert found.text == captions[0]
+    assert found.words == tuple(captions[0].split())
+    assert found.weights.shape == (len(found.words), 16) and found.rows == found.columns == 4
+    np.testing.assert_allclose(found.weights.sum(1), 1, atol=1e-5)
+    assert found.receipt is not None and len(found.receipt.written) == len(found.words)
+    assert found.picture[:2] == b"\xff\xd8" and (found.width, found.height) == (32, 32)
+
+
+def test_a_saved_captioner_writes_the_same(fitted, pictures, tmp_path):
+    fitted.save(tmp_path / "model")
+    loaded = Captioner.load(tmp_path / "model", device="cpu")
+    assert loaded.predict(pictures) == fitted.predict(pictures)
+    assert json.loads((tmp_path / "model/config.json").read_text())["task"] == "caption"
+    (tmp_path / "model/units.json").write_text("{}")
+    with pytest.raises(ModelError, match="not as it was written"):
+        Captioner.load(tmp_path / "model")
+
+
+def test_pictures_that_cannot_be_read_are_named_and_left_out(pictures, captions):
+    bad = [b"no picture", pictures[0][:200]]
+    quick = made(training=TrainingConfig(epochs=1, monitor="loss"))
+    with pytest.warns(UserWarning, match="2 pictures are left out.*picture 21: .*picture 22: "):
+        quick.fit([*pictures, *bad], [*captions, ["a", "b"], "c"])
+    assert quick.facts_["pictures_left_out"] == 2
+    assert quick.facts_["training_pictures"] == 20
+    found = quick.evaluate(caption_pictures([pictures[0], bad[0]], [captions[0], "a"]), worst=0)
+    assert found.scores.pictures == 1 and len(found.scores.left_out) == 1
+    with pytest.raises(DataError, match="picture 2: no picture"):
+        quick.predict([pictures[0], b"nothing"])
+    with pytest.raises(DataError, match="no pictures with captions"):
+        made().fit([b"none", b"nothing"], ["a", "b"])
+
+
+def test_several_captions_of_a_picture_stay_on_one_side(pictures, captions):
+    several = [[caption, f"{caption} again"] for caption in captions]
+    quick = made(training=TrainingConfig(epochs=1, monitor="bleu"), validation=0.2)
+    quick.fit(pictures, several)
+    assert quick.facts_["training_pictures"] == 16
+    assert quick.facts_["training_captions"] == 32 and quick.facts_["validation_captions"] == 8
+    assert quick.facts_["validation_bleu"] is not None
+
+
+def test_what_does_not_fit_together_is_said_in_one_line(fitted, pictures, captions):
+    with pytest.raises(NotFittedError, match="not fitted"):
+        made().predict(pictures)
+    with pytest.raises(DataError, match="20 pictures do not fit 2 captions"):
+        made().fit(pictures, ["a", "b"])
+    with pytest.raises(ConfigError, match="a backbone was given"):
+        made(backbone="x.pth").fit(pictures, captions)
+    with pytest.raises(ConfigError, match="needs a backbone"):
+        Captioner(ShowAttendTellConfig(encoder="efficientnet-lite0", side=64)).fit(
+            pictures, captions
+        )
+    with pytest.raises(DataError, match="put it in a list"):
+        fitted.predict("a.jpg")
