@@ -11,6 +11,10 @@ import pytest
 import regard
 
 NAMES = [
+    "BertPairClassifier",
+    "BertSpanFinder",
+    "BertTagger",
+    "BertTextClassifier",
     "CAHANConfig",
     "ConfigError",
     "DataError",
@@ -23,6 +27,7 @@ NAMES = [
     "MissingExtra",
     "ModelError",
     "NotFittedError",
+    "Pretrainer",
     "RegardError",
     "TextConfig",
     "Tokens",

@@ -23,6 +23,10 @@ if "torch" not in sys.modules and "OMP_WAIT_POLICY" not in os.environ:
     os.environ.setdefault("GOMP_SPINCOUNT", "2000")
 
 _HOMES = {
+    "BertPairClassifier": "estimators.bert_usages",
+    "BertSpanFinder": "estimators.bert_usages",
+    "BertTagger": "estimators.bert_usages",
+    "BertTextClassifier": "estimators.bert_usages",
     "CAHANConfig": "models",
     "Caption": "records.caption",
     "Captioner": "estimators.captioner",
@@ -37,6 +41,7 @@ _HOMES = {
     "MissingExtra": "errors",
     "ModelError": "errors",
     "NotFittedError": "errors",
+    "Pretrainer": "estimators.pretraining",
     "RegardError": "errors",
     "TextConfig": "text.tokenize",
     "Tokens": "text.document",
@@ -48,6 +53,10 @@ _HOMES = {
 }
 
 __all__ = [
+    "BertPairClassifier",
+    "BertSpanFinder",
+    "BertTagger",
+    "BertTextClassifier",
     "CAHANConfig",
     "Caption",
     "Captioner",
@@ -62,6 +71,7 @@ __all__ = [
     "MissingExtra",
     "ModelError",
     "NotFittedError",
+    "Pretrainer",
     "RegardError",
     "TextConfig",
     "Tokens",
@@ -83,8 +93,15 @@ if TYPE_CHECKING:
         RegardError,
         TrainingError,
     )
+    from .estimators.bert_usages import (
+        BertPairClassifier,
+        BertSpanFinder,
+        BertTagger,
+        BertTextClassifier,
+    )
     from .estimators.captioner import Captioner
     from .estimators.classifier import DocumentClassifier
+    from .estimators.pretraining import Pretrainer
     from .estimators.translator import Translator
     from .models import CAHANConfig, FlatConfig, HANConfig
     from .models.wide import WideConfig

@@ -27,6 +27,7 @@ __all__ = ["UNASKED", "MaskedBatch", "MaskingConfig", "RowsToMask", "encode_text
 UNASKED = -100
 """Stands for the answer where a row is one text, and nobody asks whether another follows."""
 _AROUND = 3  # special pieces of a row of two texts
+_SLACK = 16  # pieces that a word may have
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,9 @@ class RowsToMask:
         self._marks = np.zeros(len(pieces), dtype=bool)
         self._marks[[pieces.start, pieces.end]] = True
         room = config.longest - _AROUND
-        counts = -(-texts.lengths // room)
+        # Rows end with a word, so those of a long text are cut a little shorter than there is room.
+        fair = np.where(texts.lengths > room, room - min(_SLACK, room // 4), room)
+        counts = -(-texts.lengths // fair)
         self._texts = np.repeat(np.arange(len(texts)), counts)  # the text of each row
         within = places_in_row(counts)
         lengths, counts = texts.lengths[self._texts], counts[self._texts]
@@ -115,7 +118,7 @@ class RowsToMask:
         stops = texts.starts[self._texts] + (within + 1) * lengths // counts
         self._starts = self._to_word_starts(starts, ends, moving=within > 0)
         self._lengths = self._to_word_starts(stops, ends, moving=stops < ends) - self._starts
-        # A word that fills what is left of a text: its row is empty, or a little too long.
+        # No word has as many pieces as to fill the slack, but for letters in a heap.
         self._lengths = np.minimum(self._lengths, room)
 
     @property
