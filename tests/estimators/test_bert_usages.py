@@ -68,7 +68,7 @@ def tuned(kind, folder, **changes):
 
 
 def test_one_text_is_learnt_saved_and_read_again(folder, tmp_path):
-    """000-01: 32 texts are known by heart, and the folder answers as the estimator did."""
+    """000-01, 004-14: 32 texts are known by heart, and the folder answers as the estimator did."""
     texts, labels = judged(32)
     classifier = tuned(BertTextClassifier, folder).fit(texts, labels)
     assert classifier.score(texts, labels) == 1.0
@@ -82,7 +82,7 @@ def test_one_text_is_learnt_saved_and_read_again(folder, tmp_path):
 
 @pytest.mark.parametrize(("layers", "moved"), [(0, set()), (1, {"1"}), (None, {"0", "1", "e"})])
 def test_frozen_parts_stay_as_they_are(folder, layers, moved):
-    """Head alone, the top layer, or all of it is tuned."""
+    """000-01: head alone, the top layer, or all of it is tuned."""
     texts, labels = judged(16)
     training = replace(QUICK, epochs=1)
     given = {"tuning": TuningConfig(layers=layers), "training": training}
@@ -123,7 +123,7 @@ def test_a_text_too_long_is_counted_and_named(folder):
 
 
 def test_pairs_are_learnt(folder):
-    """The second text decides, and the first may hold the same words."""
+    """004-14: the second text decides, and the first may hold the same words."""
     random = np.random.default_rng(2)
     words = random.choice(["berlin", "rome"], (64, 2))
     labels = words[:, 1].tolist()
@@ -138,7 +138,7 @@ def test_pairs_are_learnt(folder):
 
 
 def test_spans_are_found_in_texts_longer_than_a_row(folder, tmp_path):
-    """The question says which word is asked for; the text has several times a row's pieces."""
+    """004-14: the question says which word is meant, and a text has more pieces than a row."""
     random = np.random.default_rng(5)
     texts, questions, spans = [], [], []
     for text in sentences(60, 14):
@@ -181,7 +181,7 @@ def test_saying_nothing_is_learnt_where_some_texts_have_no_answer(folder):
 
 
 def test_tags_are_learnt_and_joined_over_windows(folder, tmp_path):
-    """Two labels, words of several pieces, and a text of several windows."""
+    """004-14: two labels, words of several pieces, and a text of several windows."""
     texts = []
     random = np.random.default_rng(8)
     for text in sentences(40, 8):

@@ -59,7 +59,7 @@ def test_vectors_can_stand_for_pieces():
 
 
 def test_segments_and_places_matter():
-    """The same piece in another place, or in the other text, has another state."""
+    """004-14: the same piece in another place, or in the other text, has another state."""
     bert = small()
     ids = Ragged(torch.tensor([3, 3, 3]), torch.tensor([3]))
     plain = bert(ids).values
