@@ -1,6 +1,7 @@
 """How well sentences and words are found, on treebanks and golden rules, as markdown.
 
 Run: python benchmarks/sentences.py [--split dev] [--data FOLDER]
+What test rows give is kept in benchmarks/results/sentences.json.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow.parquet
+from measuring import provenance, save
 
 from regard.text.tokenize import tokenize
 
@@ -196,11 +198,16 @@ def main() -> None:
     parser.add_argument("--split", default="test", choices=("dev", "test"))
     parser.add_argument("--data", type=Path, default=DATA)
     arguments = parser.parse_args()
-    print(treebank_table(arguments.data, arguments.split))
-    print()
-    print(golden_table(arguments.data))
-    print()
-    print(speed(arguments.data))
+    tables = [treebank_table(arguments.data, arguments.split), golden_table(arguments.data)]
+    print("\n\n".join([*tables, speed(arguments.data)]))
+    if arguments.split == "test":
+        lines = [table.splitlines() for table in tables]
+        treebanks, golden = ([_cells(line) for line in one[2:]] for one in lines)
+        save("sentences", {**provenance(()), "treebanks": treebanks, "golden": golden})
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip("|").split("|")]
 
 
 if __name__ == "__main__":

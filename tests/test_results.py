@@ -1,6 +1,7 @@
 """Figures in the docs come from files of results, and say what they were measured on."""
 
 import json
+import re
 import runpy
 from pathlib import Path
 
@@ -36,3 +37,25 @@ def test_figures_without_a_commit_are_said_to_be_older():
     assert "**Older than the code**" in said
     known = {"machine": {"processor": "x"}, "commit": "abc", "date": "2026-11-16", "seeds": [0, 1]}
     assert TABLES["origin"]("threads", known).endswith("commit abc, 2026-11-16, seeds 0, 1.")
+
+
+HAND = re.compile(r"<!-- (?:results|table): .*?<!-- end -->|```.*?```", re.DOTALL)
+FIGURE = re.compile(r"^\|.*\| *\**-?\d+\.\d.*$", re.MULTILINE)  # a cell that is a figure
+MARKS = ("older than the code", "have not been rerun", "published", "older version")
+
+
+def sections(path):
+    """The parts of a page between headings, without what scripts/tables writes."""
+    text = HAND.sub("", path.read_text(encoding="utf-8"))
+    return [part for part in re.split(r"^#+ ", text, flags=re.MULTILINE) if FIGURE.search(part)]
+
+
+@pytest.mark.parametrize("path", [ROOT / "README.md", *PAGES], ids=lambda path: path.stem)
+def test_a_table_that_was_typed_in_says_that_it_is_old(path):
+    """Issue 12.8: figures come from files of results; those that do not are called older."""
+    said = ""
+    if path.parent.name == "experiments":  # its first page says it of all
+        said = (path.parent / "README.md").read_text(encoding="utf-8").lower()
+    for section in sections(path):
+        found = f"{path.name}: {FIGURE.search(section)[0]}"
+        assert any(mark in section.lower() + said for mark in MARKS), found
