@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from regard import DocumentClassifier, Explanation
+from regard import DocumentClassifier, Explanation, HANConfig, TrainingConfig
 from support.reviews import reviews
 
 TEXT = "The film was long. We saw a great story!"
@@ -98,3 +98,18 @@ def test_a_page_of_a_file_names_it_and_has_true_labels_and_receipts(shell, proje
     text = page.read_text(encoding="utf-8")
     assert "<title>What decided: model on test.csv</title>" in text
     assert text.count("true label <b>") == 2 and text.count('class="rg-receipt') == 2
+
+
+def test_heads_are_shown_where_there_are_some(shell, project, tmp_path):
+    """004-13: a page, the terminal, and one line where a network has none."""
+    ran = shell("explain", project.model, "--text", TEXT, "--heads", "last")
+    assert ran.code == 1 and "no heads to show" in ran.err and ran.err.count("\n") == 1
+    network = HANConfig(encoder="transformer", embedding_size=8, hidden_size=5)
+    training = TrainingConfig(epochs=1, batch_size=8)
+    classifier = DocumentClassifier(network, training=training, progress=False)
+    classifier.fit(*reviews(24)).save(tmp_path / "model")
+    page = tmp_path / "heads.html"
+    ran = shell("explain", tmp_path / "model", "--text", TEXT, "--heads", "1.2", "--out", page)
+    assert ran.code == 0 and "layer 1, head 2" in page.read_text(encoding="utf-8")
+    ran = shell("explain", tmp_path / "model", "--text", TEXT, "--heads", "all")
+    assert ran.code == 0 and "rollout: " in ran.out and "layer 1, head 5: " in ran.out

@@ -46,6 +46,13 @@ WholeWords = Annotated[
 Whole = Annotated[
     bool, typer.Option("--all", help="Print every sentence of a long text, quiet ones too.")
 ]
+Heads = Annotated[
+    str | None,
+    typer.Option(
+        help="Show where words looked inside a transformer or BERT: last, all, layers 5,6 or 4-6, "
+        "heads 6.3."
+    ),
+]
 UsualTextColumn = Annotated[str | None, typer.Option(help="The column that holds the text.")]
 
 
@@ -63,6 +70,7 @@ def explain(
     n_best: Candidates = 1,
     whole_words: WholeWords = False,
     whole: Whole = False,
+    heads: Heads = None,
     text_column: UsualTextColumn = None,
     encoding: Encoding = None,
     device: Device = "auto",
@@ -87,6 +95,7 @@ def explain(
             n_best=n_best,
             whole_words=whole_words,
             whole=whole,
+            heads=heads,
             device=device,
             quiet=quiet,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import Field, dataclass
 from typing import TYPE_CHECKING, ClassVar, Generic, Literal, Protocol, runtime_checkable
 
@@ -13,6 +13,7 @@ from ..data.batch import Batch
 from ..data.targets import S, TargetBatch
 from ..errors import ConfigError, suggestion
 from ..nn.decoding.writing import NextPiece, State
+from ..nn.transformer import TransformerEncoder
 from ..ragged import Ragged
 from .words import WordEmbedding
 
@@ -25,9 +26,12 @@ __all__ = [
     "Output",
     "PairConfig",
     "PairModel",
+    "SelfAttending",
+    "SelfLooks",
     "Unit",
     "WritingModel",
     "check_imposed",
+    "looks_of",
     "mean_penalty",
 ]
 
@@ -167,6 +171,40 @@ class Hierarchical(Protocol):
         the vectors up first, but what each of them gives the encoder is computed once.
         """
         ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SelfLooks:
+    """Where words that are read together look at each other."""
+
+    words: Tensor  # (words,), their places in the batch
+    weights: Tensor  # (layers, heads, words, words); a row sums to one less what marks got
+
+
+@runtime_checkable
+class SelfAttending(Protocol):
+    """A model whose words look at each other."""
+
+    def self_attention(self, batch: Batch) -> Iterator[SelfLooks]:
+        """Yield where the words look, one run of words that are read together at a time."""
+        ...
+
+
+def looks_of(encoder: object, rows: Ragged) -> Iterator[SelfLooks]:
+    """Yield where the items of each row look, (items, size), in a transformer."""
+    if not isinstance(encoder, TransformerEncoder):
+        raise ConfigError(
+            "the words of this network do not look at each other, so it has no heads to show; "
+            "train it with network.encoder=transformer, or over a BERT with --model bert-han"
+        )
+    places = torch.arange(len(rows.values), device=rows.values.device)
+    for words, items in zip(rows.with_values(places).rows(), rows.rows(), strict=True):
+        if not len(words):
+            continue
+        alone = Ragged(items, torch.tensor([len(items)], device=items.device))
+        found = [layer.values for layer in encoder.weights(alone)]
+        shape = (len(words), len(words), -1)
+        yield SelfLooks(words, torch.stack([one.view(shape).permute(2, 0, 1) for one in found]))
 
 
 class ModelConfig(Protocol):

@@ -8,7 +8,7 @@ BERT's places is read in several windows, and many windows are read a few at a t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import blake2b
@@ -33,7 +33,7 @@ from ..nn.rows import row_mean, take_rows
 from ..ragged import Ragged, send
 from ..text.pieced import PiecesOfWords
 from ..text.vocab import PADDING, UNKNOWN
-from .base import Impose, Model, Output, check_imposed
+from .base import Impose, Model, Output, SelfLooks, check_imposed
 from .bert import Bert, BertConfig
 from .han import HAN, HANConfig
 from .words import omit_sentences
@@ -294,6 +294,30 @@ class BertHAN(HAN):
         windows = self.windows(batch, pieces.lengths)
         words = row_mean(pieces.with_values(self._states(pieces, windows, moved)))
         return batch.ids.with_values(drop(words, self.config.vector_dropout, self.training))
+
+    def self_attention(self, batch: Batch) -> Iterator[SelfLooks]:
+        """Yield where the words look in each window; what goes to BERT's marks is left out.
+
+        A word is asked by the mean of its pieces, and is looked at by all of them together.
+        """
+        pieces = self.pieces.cut(batch.ids.values)
+        marks = [pieces.values.new_tensor([mark]) for mark in (self.pieces.start, self.pieces.end)]
+        last = 0
+        for size in self.windows(batch, pieces.lengths):
+            first, last = last, last + size
+            row = torch.cat([marks[0], pieces.values[first:last], marks[1]])
+            alone = Ragged(row, row.new_tensor([len(row)]))
+            whole = [
+                layer.values.view(len(row), len(row), -1).permute(2, 0, 1)
+                for layer in self.bert.weights(alone)
+            ]
+            inner = torch.stack(whole)[..., 1:-1, 1:-1].float()
+            words, homes = torch.unique_consecutive(pieces.row_ids[first:last], return_inverse=True)
+            shape = (*inner.shape[:2], len(words), size)
+            asked = inner.new_zeros(shape).index_add(2, homes, inner)
+            asked = asked / homes.bincount()[:, None]
+            seen = asked.new_zeros(*shape[:3], len(words)).index_add(3, homes, asked)
+            yield SelfLooks(words, seen)
 
     def windows(self, batch: Batch, lengths: Tensor) -> list[int]:
         """How many pieces BERT reads in each window; ``lengths`` are those of the words."""

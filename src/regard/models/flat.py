@@ -6,6 +6,7 @@ With ``cell="lstm"`` it is the attention LSTM of Zhou et al. (2016), with
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -16,7 +17,16 @@ from ..data.batch import Batch
 from ..nn.dropout import drop
 from ..nn.levels import Picked
 from ..ragged import Ragged
-from .base import Attention, Impose, Model, Output, check_imposed, mean_penalty
+from .base import (
+    Attention,
+    Impose,
+    Model,
+    Output,
+    SelfLooks,
+    check_imposed,
+    looks_of,
+    mean_penalty,
+)
 from .settings import ReaderConfig
 
 __all__ = ["Flat", "FlatConfig"]
@@ -54,6 +64,12 @@ class Flat(Model):
         """Classify from given word vectors, one row a sentence."""
         rows = batch.by_document.with_values(words.values)
         return self._read(self.embedding.drop(rows), batch, impose or {})
+
+    def self_attention(self, batch: Batch) -> Iterator[SelfLooks]:
+        """Yield where the words of each document look at each other, in a transformer."""
+        rows = batch.by_document
+        vectors = rows.with_values(self.embedding(rows.values))
+        return looks_of(self.words.encoder, vectors)
 
     def _read(self, words: Ragged | Picked, batch: Batch, impose: Impose) -> Output:
         check_imposed(impose, {"word": len(batch.ids.values)})

@@ -6,6 +6,7 @@ reads the row, and attention pools it into one vector.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -18,7 +19,16 @@ from ..nn.levels import Level, Picked
 from ..nn.pooling import Pooled
 from ..nn.rows import row_mean
 from ..ragged import Ragged
-from .base import Attention, Impose, Model, Output, check_imposed, mean_penalty
+from .base import (
+    Attention,
+    Impose,
+    Model,
+    Output,
+    SelfLooks,
+    check_imposed,
+    looks_of,
+    mean_penalty,
+)
 from .settings import ReaderConfig
 from .words import omit_sentences
 
@@ -125,6 +135,12 @@ class HAN(Model):
 
     def _logits(self, documents: Pooled) -> Tensor:
         return self.classify(drop(documents.vectors, self.config.state_dropout, self.training))
+
+    def self_attention(self, batch: Batch) -> Iterator[SelfLooks]:
+        """Yield where the words look at each other, in a transformer over them."""
+        rows = batch.by_document if self.config.reading == "flow" else batch.ids
+        vectors = rows.with_values(self.embedding(rows.values))
+        return looks_of(self.words.encoder, vectors)
 
     @property
     def isolated(self) -> bool:

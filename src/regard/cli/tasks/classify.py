@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from ...explain.fitted import Fitted
     from ...records.data import Check, DataCheck
     from ...records.explanation import Explanation, Piece
+    from ...records.heads import AttentionHeads
     from ...text.document import Document
     from ...views.drawing.terminal import Terminal
 
@@ -294,6 +295,9 @@ def _explain(asked: TextsToShow) -> None:
     saved = Saved.read(asked.model)
     fitted = saved.fitted(asked.device)
     documents = asked.texts.documents(saved.facts, quiet=asked.quiet)
+    if asked.heads is not None:
+        _show_heads(asked, fitted, (document.text for document in documents), asked.heads)
+        return
     question = Question(asked.method, asked.label, asked.against, asked.receipt)
     found = [
         _with_truth(explanation, document, saved)
@@ -327,6 +331,22 @@ def _with_truth(explanation: Explanation, document: Document, saved: Saved) -> E
     if None in truth:
         return explanation
     return replace(explanation, true_labels=tuple(name for name in truth if name is not None))
+
+
+def _show_heads(asked: TextsToShow, fitted: Fitted, texts: Iterable[str], heads: str) -> None:
+    """Show where words looked inside the network, instead of what decided."""
+    from ...explain.heads import look_inside
+    from ...views.heads import render, render_terminal
+
+    found = [
+        look_inside(fitted, text, heads=heads, receipt=asked.receipt)
+        for text in counted(texts, "looked into", quiet=asked.quiet)
+    ]
+
+    def lines(drawn: Sequence[AttentionHeads], terminal: Terminal) -> list[str]:
+        return [render_terminal(one, terminal) for one in drawn]
+
+    Drawn(found, render, lines, one="text", fewer="--limit 1").give(asked.out, quiet=asked.quiet)
 
 
 def _page(explanations: Sequence[Explanation], *, title: str) -> str:
@@ -527,7 +547,7 @@ CLASSIFY = Task(
             "seeds",
         ),
         "evaluate": ("text_column", "label_column", "labels_separator"),
-        "explain": ("method", "label", "against"),
+        "explain": ("method", "label", "against", "heads"),
         "audit": (
             "evidence_column",
             "models",

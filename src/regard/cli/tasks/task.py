@@ -90,6 +90,7 @@ class TextsToShow:
     n_best: int
     whole_words: bool
     whole: bool  # whether quiet parts of long texts are printed too
+    heads: str | None
     device: str
     quiet: bool
 
