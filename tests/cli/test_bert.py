@@ -100,3 +100,15 @@ def test_what_is_wrong_is_one_line(shell, tmp_path, folder, data):
     told = shell("train", broken, "--task", "bert-tag", "--bert", folder, "--out", out)
     assert told.code == 1 and "row 1: column 'spans' marks 0:99" in told.err
     assert not out.exists()
+
+
+def test_the_columns_of_texts_are_those_of_every_training(shell, tmp_path, data):
+    """What a usage of BERT takes is not taken from the others."""
+    out = tmp_path / "model"
+    told = shell(
+        *("train", data, "--out", out, "--text-column", "second", "--label-column", "label"),
+        *("--epochs", "1", "--no-baseline", "--device", "cpu", "--wide", "off"),
+    )
+    assert told.code == 0, told.err
+    told = shell("train", data, "--out", tmp_path / "b", "--source-column", "first")
+    assert "it is for --task translate" in told.err

@@ -55,12 +55,12 @@ def foreign_options(task: Task, context: typer.Context) -> dict[str, Task]:
     """Return the options that were given and mean nothing to a task, with the one they are for."""
     command = context.info_name or ""
     own = task.options.get(command, ())
-    return {
-        f"--{option.replace('_', '-')}": other
-        for other in TASKS.values()
-        for option in other.options.get(command, ())
-        if option not in own and _is_given(context, option)
-    }
+    found: dict[str, Task] = {}
+    for other in TASKS.values():
+        for option in other.options.get(command, ()):
+            if option not in own and _is_given(context, option):
+                found.setdefault(f"--{option.replace('_', '-')}", other)
+    return found
 
 
 def _is_given(context: typer.Context, option: str) -> bool:

@@ -323,7 +323,11 @@ def _task(name: str, noun: str, *columns: str) -> Task:
     instead = {"translate": "use regard predict", "look": _HAN, "diff": "use regard evaluate"}
     return Task(
         noun=noun,
-        options={"train": ("bert", *columns), "evaluate": columns},
+        options={
+            # The columns of texts and labels are those of every training.
+            "train": ("bert", *(one for one in columns if one.startswith(("source", "target")))),
+            "evaluate": columns,
+        },
         instead={**instead, "explain": _HAN, "audit": _HAN},
         train=partial(_train, name),
         evaluate=partial(_evaluate, name),
