@@ -13,6 +13,7 @@ import time
 
 import pytest
 
+from support.cli_files import COLUMNS
 from support.reviews import reviews, tiny
 
 pytest.importorskip("fastapi", reason="needs the extra serve")
@@ -130,3 +131,22 @@ def test_without_the_extra_it_is_named(monkeypatch, model):
     monkeypatch.setattr(run, "find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match=r"pip install 'regard\[serve\]'"):
         run.require_packages()
+
+
+def test_marks_are_learnt_from_and_what_they_changed_is_said(shell, project, tmp_path):
+    from regard.data.marks import MarkStore
+    from regard.records.marks import Mark
+
+    store = MarkStore(tmp_path / "marks.sqlite")
+    store.add(Mark("the film was dull. we saw it.", 0, 18, "reason", "bad"))
+    store.add(Mark("the film was dull. we saw it.", 19, 29, "irrelevant", "bad"))
+    flags = (*COLUMNS, "--epochs", "2", "--marks", tmp_path / "marks.sqlite", "--no-baseline")
+    for more in ((), ("--overwrite",)):
+        ended = shell("train", project.training, "--out", tmp_path / "model", *flags, *more)
+        assert ended.code == 0, ended.err
+    assert "2 marks" in ended.err
+    assert "without the passages marked irrelevant, answers move by" in ended.err + ended.out
+    assert "(before: " in ended.err + ended.out
+    wrong = (*COLUMNS, "--out", tmp_path / "x", "--marks", tmp_path / "no")
+    missing = shell("train", project.training, *wrong)
+    assert "there is no file" in missing.error

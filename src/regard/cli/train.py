@@ -62,6 +62,10 @@ Changes = Annotated[
 Vectors = Annotated[
     Path | None, typer.Option(help="Pretrained word vectors: GloVe, word2vec or fastText.")
 ]
+Marks = Annotated[
+    Path | None,
+    typer.Option(help="What readers marked, as regard serve --marks keeps it: learn from it."),
+]
 Unlabelled = Annotated[
     str | None,
     typer.Option(metavar="FILE", help="More texts without labels, to learn word vectors from."),
@@ -105,6 +109,7 @@ def train(
     changes: Changes = None,
     vectors: Vectors = None,
     unlabelled: Unlabelled = None,
+    marks: Marks = None,
     bert: BertFolder = None,
     resume: Resume = False,
     overwrite: Overwrite = False,
@@ -147,6 +152,7 @@ def train(
             changes=[*(changes or ()), *_named(epochs=epochs, seed=seed)],
             vectors=vectors,
             unlabelled=unlabelled,
+            marks=marks,
             bert=bert,
             resume=resume,
             overwrite=overwrite,

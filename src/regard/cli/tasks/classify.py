@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from ...records.data import Check, DataCheck
     from ...records.explanation import Explanation, Piece
     from ...records.heads import AttentionHeads
+    from ...records.marks import Mark
     from ...text.document import Document
     from ...views.drawing.terminal import Terminal
 
@@ -106,6 +107,8 @@ class ClassificationJob(TrainingJob):
     estimator: DocumentClassifier
     test: Reader | None
     baseline: bool
+    marks: Sequence[Mark] = ()
+    hung_before: Mapping[str, float] = field(default_factory=dict)  # as ``measure_weight`` has it
 
     def fit(self, options: FitOptions) -> None:
         """Fit the classifier, and choose how it explains."""
@@ -123,8 +126,19 @@ class ClassificationJob(TrainingJob):
             # What comes after the training may take long, and may be ended in many ways.
             on_fitted=partial(self.estimator.save, self.asked.out) if first else None,
         )
-        documents = watched(self.reader, "reading", options.observers)
+        documents = watched(self._to_learn_from(), "reading", options.observers)
         self.estimator.fit_documents(documents, self.held_out, options=options)
+
+    def _to_learn_from(self) -> Iterable[Document]:
+        """The documents as they are, or as they are to be learnt from given what readers marked."""
+        if self.asked.marks is None:
+            return self.reader
+        from ...estimators.marked import Marked
+
+        seed = self.estimator.training.seed
+        found = Marked(lambda: self.reader, self.marks, self.estimator.text, seed=seed)
+        say(found.found.describe(), quiet=self.quiet)
+        return found
 
     def _unlabelled(self) -> Reader | None:
         """Open the texts without labels; those of a file that has labels are read without them."""
@@ -159,8 +173,18 @@ class ClassificationJob(TrainingJob):
         return find_recipe(self.asked.recipe or USUAL_RECIPE)
 
     def describe(self) -> Sequence[str]:
-        """Say how good it is, and what can be done next."""
-        return _summary(self.estimator, self.asked.out)
+        """Say how good it is, what the marks have changed, and what can be done next."""
+        return [*self._describe_marks(), *_summary(self.estimator, self.asked.out)]
+
+    def _describe_marks(self) -> list[str]:
+        from ...estimators.marked import measure_weight
+
+        hung = measure_weight(self.estimator.fitted_, self.marks) if self.marks else {}
+        return [
+            f"without the passages marked {kind}, answers move by {100 * now:.1f} points on average"
+            + (f" (before: {100 * self.hung_before[kind]:.1f})" if self.hung_before else "")
+            for kind, now in hung.items()
+        ]
 
 
 def _summary(classifier: DocumentClassifier, out: Path) -> Sequence[str]:
@@ -259,10 +283,41 @@ def _train(asked: TrainingToDo) -> None:
     if baseline and files.training.once:
         say("a pipe is read once, so no baseline is fitted to compare with", quiet=asked.quiet)
         baseline = False
+    marks = _read_marks(asked, files.training)
     job = ClassificationJob(
-        classifier, files.training, files.validation, asked, files.test, baseline
+        classifier,
+        files.training,
+        files.validation,
+        asked,
+        files.test,
+        baseline,
+        marks,
+        _hung_before(asked.out, marks, asked.device),
     )
     job.go(files.fraction)
+
+
+def _read_marks(asked: TrainingToDo, reader: Reader) -> list[Mark]:
+    if asked.marks is None:
+        return []
+    from ...data.marks import MarkStore
+
+    if not asked.marks.is_file():
+        raise DataError(f"there is no file {asked.marks}; regard serve --marks makes one")
+    if reader.once:
+        raise ConfigError("--marks reads the data more than once; give a file instead of a pipe")
+    return MarkStore(asked.marks).read()
+
+
+def _hung_before(out: Path, marks: Sequence[Mark], device: str) -> dict[str, float]:
+    """What hung on the marked passages in the model that will be replaced, if there is one."""
+    from ...estimators.folder import is_model
+    from ...estimators.marked import measure_weight
+    from ...estimators.saved import Saved
+
+    if not marks or not is_model(out):
+        return {}
+    return measure_weight(Saved.read(out).fitted(device), marks)
 
 
 def _evaluate(asked: ModelToEvaluate) -> None:

@@ -43,6 +43,7 @@ class TrainingToDo:
     changes: Sequence[str]
     vectors: Path | None
     unlabelled: str | None
+    marks: Path | None
     bert: Path | None
     resume: bool
     overwrite: bool
