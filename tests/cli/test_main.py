@@ -19,6 +19,7 @@ COMMANDS = [
     "evaluate",
     "predict",
     "translate",
+    "caption",
     "explain",
     "audit",
     "look",

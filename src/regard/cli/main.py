@@ -16,6 +16,7 @@ from ..errors import RegardError
 from ..files import standard_output
 from ..views.drawing.terminal import printable
 from .audit import audit
+from .caption import caption
 from .compare import compare
 from .demo import demo
 from .diff import diff
@@ -54,6 +55,7 @@ for command in (
     evaluate,
     predict,
     translate,
+    caption,
     explain,
     audit,
     look,

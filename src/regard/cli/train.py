@@ -73,6 +73,14 @@ Unlabelled = Annotated[
 BertFolder = Annotated[
     Path | None, typer.Option(metavar="FOLDER", help="The BERT to begin with; never downloaded.")
 ]
+Backbone = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="For captions: the weights of EfficientNet-Lite0."),
+]
+FeatureFolder = Annotated[
+    Path | None,
+    typer.Option(metavar="FOLDER", help="For captions: keep what the backbone finds, to reuse it."),
+]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with a run that was ended.")]
 Overwrite = Annotated[
     bool,
@@ -111,6 +119,8 @@ def train(
     unlabelled: Unlabelled = None,
     marks: Marks = None,
     bert: BertFolder = None,
+    backbone: Backbone = None,
+    features: FeatureFolder = None,
     resume: Resume = False,
     overwrite: Overwrite = False,
     wide: Wide = "on",
@@ -154,6 +164,8 @@ def train(
             unlabelled=unlabelled,
             marks=marks,
             bert=bert,
+            backbone=backbone,
+            features=features,
             resume=resume,
             overwrite=overwrite,
             wide=wide,

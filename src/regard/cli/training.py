@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .tasks.task import TrainingToDo
 if TYPE_CHECKING:
     from ..estimators.bert_usages import BertUsage
+    from ..estimators.captioner import Captioner
     from ..estimators.classifier import DocumentClassifier
     from ..estimators.pretraining import Pretrainer
     from ..estimators.translator import Translator
@@ -242,7 +243,7 @@ class TrainingJob:
     A task says how its estimator is fitted, what is done before it is saved, and how it went.
     """
 
-    estimator: DocumentClassifier | Translator | Pretrainer | BertUsage
+    estimator: DocumentClassifier | Translator | Captioner | Pretrainer | BertUsage
     reader: Reader
     held_out: Reader | None
     asked: TrainingToDo

@@ -11,6 +11,7 @@ import typer
 
 from ...errors import ConfigError
 from .bert import BERT_TASKS
+from .caption import CAPTION
 from .classify import CLASSIFY
 from .pretrain import PRETRAIN
 from .task import Task, cannot
@@ -21,6 +22,7 @@ __all__ = ["TASKS", "find_task", "foreign_options"]
 TASKS: dict[str, Task] = {
     "classify": CLASSIFY,
     "translate": TRANSLATE,
+    "caption": CAPTION,
     "pretrain": PRETRAIN,
     **BERT_TASKS,
 }

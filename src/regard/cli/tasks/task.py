@@ -13,6 +13,7 @@ __all__ = [
     "Answering",
     "DocumentsToLabel",
     "ModelToEvaluate",
+    "PicturesToCaption",
     "Task",
     "TextsToAudit",
     "TextsToShow",
@@ -45,6 +46,8 @@ class TrainingToDo:
     unlabelled: str | None
     marks: Path | None
     bert: Path | None
+    backbone: Path | None
+    features: Path | None
     resume: bool
     overwrite: bool
     wide: str
@@ -150,6 +153,19 @@ class TextsToTranslate:
     quiet: bool
 
 
+@dataclass(frozen=True)
+class PicturesToCaption:
+    """What ``regard caption`` was asked."""
+
+    model: Path
+    pictures: Sequence[Path]
+    out: Path | None
+    beam: int | None
+    receipt: bool
+    device: str
+    quiet: bool
+
+
 Answering = Callable[[list[str]], object]
 """Answers texts, in whatever form; how long that takes is measured."""
 
@@ -173,6 +189,7 @@ class Task:
     choices: Callable[[], Mapping[str, Iterable[str]]]  # what can be named to regard train
     predict: Callable[[DocumentsToLabel], None] = cannot
     translate: Callable[[TextsToTranslate], None] = cannot
+    caption: Callable[[PicturesToCaption], None] = cannot
     audit: Callable[[TextsToAudit], None] | None = None  # None: as documents with labels are
     load: Callable[[Path, str], Answering] | None = None  # from a folder to a device, for info
 

@@ -84,8 +84,8 @@ def fragment(caption: Caption) -> str:
         + (f'<p class="rg-notes">{escape(notes)}</p>' if notes else "")
         + f'</div></div><ol class="rg-looks">{looks}</ol>{_receipt(caption)}'
         '<div class="rg-legend"><span>Clear cells were looked at most for the word below, dark '
-        "ones hardly or not at all; the clearest of each word is named. Point at a word to see "
-        "it large.</span></div></article>"
+        "ones hardly or not at all; the heaviest is outlined, and its weight stands beside the "
+        "word. Point at a word to see it large.</span></div></article>"
     )
 
 

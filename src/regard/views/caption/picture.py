@@ -47,17 +47,18 @@ def render(caption: Caption, kind: str = "png") -> bytes:
     width = 2 * _MARGIN + across * (_SIDE + _GAP) - _GAP
     height = 2 * _MARGIN + down * (high + _NAME + _GAP) + _NAME
     figure = new_figure(width, height)
-    style = Type.for_text(f"{caption.text}{tell_looks(caption)}0123456789 %<>.")
+    name = Path(caption.name).name
+    style = Type.for_text(f"{name}{caption.text}{tell_looks(caption)}0123456789 %<>.…")
     shown = levels(caption.weights)
     for place in range(count):
         row, column = divmod(place, _ACROSS)
         left = _MARGIN + column * (_SIDE + _GAP)
-        top = _MARGIN + row * (high + _NAME + _GAP)
+        top = _MARGIN + _NAME + row * (high + _NAME + _GAP)
         box = (left / width, 1 - (top + high) / height, _SIDE / width, high / height)
         axes = figure.add_axes(box)
         axes.set_axis_off()
         axes.imshow(pixels, extent=(0, caption.columns, caption.rows, 0), aspect="auto")
-        title = caption.name
+        title = name
         if place:
             _draw_veil(axes, caption, shown[place - 1])
             peak = two_digits(float(caption.weights[place - 1].max()))

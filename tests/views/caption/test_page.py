@@ -1,0 +1,115 @@
+"""Captions on a page, in a terminal and as a picture: safe, whole, and the worst first."""
+
+import io
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from regard.errors import DataError
+from regard.records.alignment import AlignmentReceipt, WrittenReceipt
+from regard.records.caption import Caption, CaptionEvaluation, CaptionScores
+from regard.records.explanation import FAITHFUL, Judgement
+from regard.views.caption.page import notebook, render, render_errors
+from regard.views.caption.words import levels, name_place, tell_verdict
+
+Image = pytest.importorskip("PIL.Image", reason="no pillow")
+
+
+def picture():
+    file = io.BytesIO()
+    Image.new("RGB", (30, 20), (200, 30, 30)).save(file, "JPEG")
+    return file.getvalue()
+
+
+def caption(text="a <b> dog", **changes):
+    spans = tuple(match.span() for match in re.finditer(r"\S+", text))
+    weights = np.full((len(spans), 6), 0.1, np.float32)
+    for row in range(len(spans)):
+        weights[row, row % 6] = 0.5
+    written = tuple(WrittenReceipt(0.9, 0.2, 0.8, 0.01) for _ in spans)
+    receipt = AlignmentReceipt(Judgement("piece", FAITHFUL, 0.005, None, 0.6, 60, 199), written, 2)
+    made = Caption(
+        "holiday & <i>.jpg", text, spans, weights, 2, 3, picture(), 30, 20, -0.5, receipt=receipt
+    )
+    return replace(made, **changes)
+
+
+def test_a_page_shows_every_word_over_the_picture_and_escapes_all_of_it():
+    """004-08: an overlay for each written word."""
+    page = render([caption()], title="<script>")
+    assert page.count('class="rg-veil"') == 3 and page.count('<li data-n="') == 3
+    assert page.count("<i class=") == 18, "a cell for each of two by three, for each word"
+    assert "&lt;b&gt;" in page and "<b> dog" not in page
+    assert "holiday &amp; &lt;i&gt;.jpg" in page and "<title>&lt;script&gt;" in page
+    assert page.count("data:image/jpeg;base64,") == 1, "the picture stands once, however many words"
+    assert "http" not in page.replace("http-equiv", "")
+    assert "lost 70 (10)" in page and "You may take what each word looked at" in page
+
+
+def test_cells_are_shaded_by_the_heaviest_of_a_word():
+    shown = levels(np.array([[0.5, 0.25, 0.25, 0.0], [0.25] * 4], np.float32))
+    assert shown.tolist() == [[8, 4, 4, 0], [8, 8, 8, 8]]
+    assert [name_place(caption(), row) for row in range(3)] == [
+        "top left",
+        "top middle",
+        "top right",
+    ]
+
+
+def test_errors_come_worst_first_with_what_people_wrote():
+    """004-09: the pictures that cost most, with where the model looked."""
+    worst = [
+        caption("a cat", references=("a dog runs", "<u>dog</u>"), loss=5.0),
+        caption("a dog", references=("a dog",), loss=1.0),
+    ]
+    scores = CaptionScores(2, 50.0, 40.0, 30.0, 20.0, "sig", 0.5, 3.0, left_out=("x.jpg: <bad>",))
+    page = render_errors(CaptionEvaluation(scores, tuple(worst)))
+    assert page.index("a dog runs") < page.index("loss 1.00")
+    assert "&lt;u&gt;dog" in page and "x.jpg: &lt;bad&gt;" in page
+    assert page.count("rg-captioned") > 2 and "BLEU-4" in page
+
+
+def test_a_caption_survives_json():
+    given = caption(references=("one",), loss=2.5)
+    again = Caption.from_json(given.to_json())
+    assert again.to_json() == given.to_json() and again.picture == given.picture
+    assert again.receipt == given.receipt and np.array_equal(again.weights, given.weights)
+    with pytest.raises(DataError, match="do not fit 12 cells"):
+        Caption.from_json(given.to_json().replace('"columns": 3', '"columns": 6'))
+
+
+def test_weights_that_do_not_fit_are_refused():
+    with pytest.raises(DataError, match="do not fit words and cells"):
+        replace(caption(), rows=3)
+    with pytest.raises(DataError, match="not finite"):
+        replace(caption(), weights=np.full((3, 6), np.nan, np.float32))
+
+
+def test_a_terminal_has_a_map_for_each_word():
+    text = caption("a\x1b[31m dog").to_text()
+    assert "\x1b" not in text and text.count("██") >= 2
+    assert "lost 70 (10)" in text and "You may take" in text
+
+
+def test_a_notebook_gets_all_that_it_needs():
+    shown = notebook([caption()])
+    assert shown.startswith("<style>") and "<script>" in shown
+
+
+def test_a_picture_has_a_panel_for_each_word(tmp_path):
+    """004-08: a grid of overlays as PNG and SVG."""
+    pytest.importorskip("matplotlib", reason="no matplotlib")
+    caption().write_image(tmp_path / "x.png")
+    with Image.open(tmp_path / "x.png") as drawn:
+        assert drawn.width > 800 and drawn.height > 150
+    caption().write_image(tmp_path / "x.svg")
+    assert "dog" in (tmp_path / "x.svg").read_text() or (tmp_path / "x.svg").stat().st_size > 5000
+    with pytest.raises(DataError, match="does not hold its picture"):
+        replace(caption(), picture=b"").write_image(tmp_path / "y.png")
+
+
+def test_what_was_not_measured_is_not_told():
+    assert tell_verdict(replace(caption(), receipt=None)) == []
+    assert "lost" not in render([replace(caption(), receipt=None)]).split("<article")[1]
