@@ -1,22 +1,17 @@
 """Average precision against scikit-learn, spans and phrases by hand."""
 
-import math
-
 import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, f1_score
 
 from regard.audit.plausibility import (
-    WIDTH,
     average_precision,
     iou_f1,
     mark_tokens,
     measure_marked_share,
     measure_plausibility,
-    phrase_scores,
     read_evidence,
     score_tokens,
-    spread_scores,
     token_f1,
     token_spans,
 )
@@ -85,23 +80,6 @@ def test_a_token_has_the_largest_score_of_its_words():
     assert score_tokens(tokens, pieces, scores).tolist() == [0.5, -1.0, 2.0, 0.0, -3.0, -3.0]
 
 
-def test_phrases_are_a_bell_along_the_sentence_and_its_mean():
-    """By two loops."""
-    scores = np.array([0.0, 3.0, -5.0, 1.0, 2.0, 0.0, 4.0])
-    homes = np.array([0, 0, 0, 0, 1, 1, 2])
-    total = sum(math.exp(-0.5 * (step / WIDTH) ** 2) for step in range(-16, 17))
-    expected = []
-    for place in range(7):
-        own = [other for other in range(7) if homes[other] == homes[place]]
-        positive = {other: max(scores[other], 0.0) for other in own}
-        bell = sum(
-            positive[other] * math.exp(-0.5 * ((place - other) / WIDTH) ** 2) for other in own
-        )
-        expected.append(bell / total + sum(positive.values()) / len(own))
-    assert spread_scores(scores, homes) == pytest.approx(expected)
-    assert len(spread_scores(np.zeros(0), np.zeros(0, dtype=int))) == 0
-
-
 def explained(scores):
     spans = [(0, 3), (4, 7), (9, 14), (16, 20), (22, 26), (27, 30)]
     words = Weights.from_scores("word", spans, scores, unit="log-odds")
@@ -116,7 +94,16 @@ def test_pointing_where_people_point_is_plausible():
     wrong = measure_plausibility(explained([1, 2, 1, 0, 0, 0.0]), [(16, 30)], share=0.5)
     assert wrong["token_f1"].value == 0.0
     assert wrong["auprc"].value < right["auprc"].baseline < 1.0
-    assert len(phrase_scores(explained([1, 2, 1, 0, 0, 0.0]).decisions[0])) == 6
+
+
+def test_phrases_are_scored_as_a_page_draws_them():
+    found = explained([0, 0, 3.0, -1, 0, 0])
+    drawn = found.decisions[0].phrases
+    tokens = token_spans(TEXT)
+    truth = mark_tokens(tokens, [(4, 8)])
+    scores = score_tokens(tokens, drawn.pieces, np.array(drawn.amounts))
+    measured = measure_plausibility(found, [(4, 8)], share=0.5)["auprc"]
+    assert measured.value == average_precision_score(truth, scores) == 0.5, "beside the heaviest"
 
 
 def test_a_text_in_which_nothing_is_marked_says_nothing():

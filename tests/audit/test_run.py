@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score
 
-from regard.audit.plausibility import mark_tokens, phrase_scores, score_tokens, token_spans
+from regard.audit.plausibility import mark_tokens, score_tokens, token_spans
 from regard.audit.run import AuditOptions, Companions, audit, sample
 from regard.errors import ConfigError, DataError
 from regard.records.audit import Audit
@@ -73,8 +73,8 @@ def test_auprc_is_the_mean_average_precision_over_documents(whole, fitted):
         found = fitted.explain(document.text, method="erasure")
         tokens = token_spans(document.text)
         truth = mark_tokens(tokens, document.fields["evidence"])
-        decision = found.decisions[0]
-        scores = score_tokens(tokens, decision.level("word").pieces, phrase_scores(decision))
+        drawn = found.decisions[0].phrases
+        scores = score_tokens(tokens, drawn.pieces, np.array(drawn.amounts))
         expected.append(average_precision_score(truth, scores))
     metric = whole.ranking("erasure").metric("auprc")
     assert metric.value == pytest.approx(np.mean(expected), abs=1e-6)

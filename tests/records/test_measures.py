@@ -2,14 +2,15 @@
 
 import pytest
 
-from regard.audit import attention, needle, plausibility
+from regard.audit import attention, needle
 from regard.errors import ConfigError
 from regard.explain.rankings import BINS
 from regard.records.measures import MEASURES, Measure
+from regard.records.weights import PHRASE
 
 SHARES = ", ".join(f"{100 * share:g}" for share in BINS)
 NUMBERS = {
-    "auprc": f"a bell of {plausibility.WIDTH:g} words",
+    "auprc": f"a bell of {PHRASE:g} words",
     "comprehensiveness": f"the heaviest {SHARES} %",
     "sufficiency_sentence": f"the heaviest {SHARES} %",
     "flip_fraction": f"at most {attention.FLIP_STEPS} steps",

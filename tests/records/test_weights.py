@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.errors import DataError
-from regard.records.weights import Weights, importance, pieces_holding_half, sum_by
+from regard.records.weights import (
+    PHRASE,
+    Weights,
+    importance,
+    phrases,
+    pieces_holding_half,
+    sum_by,
+)
 
 
 def han(lengths: list[int], seed: int = 0, hops: int = 0) -> tuple[Weights, Weights]:
@@ -138,3 +145,26 @@ def test_a_long_record_has_a_short_name():
     words, _ = han([9] * 100, hops=3)
     assert repr(words) == "Weights('word' by sentence, 900 pieces, 3 hops)"
     assert len(words) == 900
+
+
+def test_a_phrase_is_the_mean_of_its_sentence_near_words_counting_most():
+    """By two loops."""
+    spans = [(3 * place, 3 * place + 2) for place in range(7)]
+    scores, homes = [0.0, 3.0, -5.0, 1.0, 2.0, 0.0, 4.0], [0, 0, 0, 0, 1, 1, 2]
+    words = Weights.from_scores("word", spans, scores, unit="log-odds")
+    found = phrases(words, sum_by(words, [(0, 11), (12, 17), (18, 20)]))
+    for place, score in enumerate(found.scores):
+        own = [other for other in range(7) if homes[other] == homes[place]]
+        bell = [math.exp(-0.5 * ((place - other) / PHRASE) ** 2) for other in own]
+        total = sum(scores[other] * height for other, height in zip(own, bell, strict=True))
+        assert score == pytest.approx(total / sum(bell))
+    assert (found.name, found.pieces, found.unit) == ("phrase", words.pieces, "log-odds")
+    assert found.scores[6] == 4.0, "alone in its sentence"
+
+
+def test_phrases_of_weights_without_a_sign_are_shares():
+    words = Weights("word", ((0, 1), (2, 3), (4, 5)), (0.0, 1.0, 0.0))
+    found = phrases(words)
+    assert found.scores is None and sum(found.values) == pytest.approx(1.0)
+    assert found.heaviest() == [1, 0, 2]
+    assert len(phrases(Weights("word", (), ()))) == 0

@@ -1,10 +1,9 @@
 """Whether explanations point where people point: against the evidence that people marked.
 
-People mark phrases, methods score words. So a white-space token is scored by where it stands: the
-positive scores of the words around it, spread along the sentence by a bell of ``WIDTH`` words, and
-the mean of its sentence. ``auprc_word`` ranks tokens by the words in
-them alone and ``auprc_sentence`` by their sentences, as pages draw both. A model may be
-right for reasons that nobody would mark: plausible is not faithful.
+What a page draws is what is scored: words by themselves, words by the phrases that they stand in,
+and sentences. A white-space token has the largest score of the words in it. People mark phrases
+and methods score words, so most is found by phrases. A model may be right for reasons that nobody
+would mark: plausible is not faithful.
 """
 
 from __future__ import annotations
@@ -20,8 +19,8 @@ from ..errors import DataError
 from ..explain.erasing import Mask
 from ..explain.rankings import Floats
 from ..explain.receipts import ranked_levels
-from ..records.explanation import Decision, Explanation
-from ..records.weights import Span, Weights
+from ..records.explanation import Explanation
+from ..records.weights import Span, Weights, phrases
 from ..text.document import Document
 from .tally import Measured
 
@@ -31,16 +30,12 @@ __all__ = [
     "mark_tokens",
     "measure_marked_share",
     "measure_plausibility",
-    "phrase_scores",
     "read_evidence",
     "score_tokens",
-    "spread_scores",
     "token_f1",
     "token_spans",
 ]
 
-WIDTH = 4.0
-"""The standard deviation, in words, of the bell by which a word's score spreads."""
 RANDOM_RANKINGS = 5
 
 
@@ -58,27 +53,6 @@ def mark_tokens(tokens: Spans, evidence: Sequence[Span]) -> Mask:
     found = np.zeros(len(tokens), dtype=bool)
     for start, end in evidence:
         found |= (tokens[:, 0] < end) & (tokens[:, 1] > start)
-    return found
-
-
-def phrase_scores(decision: Decision) -> Floats:
-    """Return for each word the weight of the phrase that it stands in, (words,)."""
-    words = ranked_levels(decision).get("word")
-    if words is None:
-        return np.zeros(0)
-    return spread_scores(np.array(words.amounts), _homes(decision, words))
-
-
-def spread_scores(scores: Floats, homes: NDArray[np.int64]) -> Floats:
-    """Spread positive scores of words along the sentences that they stand in, ``homes``, (words,).
-
-    Half of it is a bell about each word, what falls off the sentence is lost; half its mean.
-    """
-    found = np.zeros(len(scores))
-    for run in np.split(np.arange(len(scores)), np.flatnonzero(np.diff(homes)) + 1):
-        positive = np.maximum(scores[run], 0.0)
-        if len(run):
-            found[run] = _blur(positive) + positive.mean()
     return found
 
 
@@ -134,20 +108,25 @@ def measure_plausibility(
     if not truth.any() or words is None:
         return {}
     draw = np.random.default_rng([seed, len(tokens)])
-    own = score_tokens(tokens, words.pieces, phrase_scores(decision))
+    sentences = ranked_levels(decision).get("sentence")
+    own = score_tokens(tokens, words.pieces, np.array(phrases(words, sentences).amounts))
     # A random ranking of the words goes through the same code.
-    homes = _homes(decision, words)
-    random = [draw.permutation(len(words)).astype(float) for _ in range(RANDOM_RANKINGS)]
-    chance = [score_tokens(tokens, words.pieces, spread_scores(row, homes)) for row in random]
+    random = [
+        Weights("word", words.pieces, tuple(draw.permutation(len(words)).astype(float)))
+        for _ in range(RANDOM_RANKINGS)
+    ]
+    chance = [
+        score_tokens(tokens, words.pieces, np.array(phrases(one, sentences).amounts))
+        for one in random
+    ]
     count = max(1, round(share * len(tokens)))
     found = {"auprc": _compare_precision(truth, own, chance)}
     for name, measure in (("token_f1", token_f1), ("iou_f1", iou_f1)):
         values = [measure(truth, _choose_heaviest(row, count)) for row in (own, *chance)]
         found[name] = Measured(values[0], float(np.mean(values[1:])))
     plain = score_tokens(tokens, words.pieces, np.array(words.amounts))
-    chance = [score_tokens(tokens, words.pieces, row) for row in random]
+    chance = [score_tokens(tokens, words.pieces, np.array(one.amounts)) for one in random]
     found["auprc_word"] = _compare_precision(truth, plain, chance)
-    sentences = ranked_levels(decision).get("sentence")
     if sentences is not None:
         rows = [np.array(sentences.amounts)]
         rows += [draw.permutation(len(sentences)).astype(float) for _ in range(RANDOM_RANKINGS)]
@@ -159,20 +138,6 @@ def measure_plausibility(
 def _compare_precision(truth: Mask, own: Floats, chance: list[Floats]) -> Measured:
     random = float(np.mean([average_precision(truth, row) for row in chance]))
     return Measured(average_precision(truth, own), random)
-
-
-def _homes(decision: Decision, words: Weights) -> NDArray[np.int64]:
-    """The number of the sentence that each word stands in; one for all where there are none."""
-    sentences = decision.level("sentence")
-    starts = [] if sentences is None else [piece[0] for piece in sentences.pieces]
-    return np.searchsorted(starts, [piece[0] for piece in words.pieces], side="right")
-
-
-def _blur(scores: Floats) -> Floats:
-    """Spread each score over its neighbours by a bell; what falls off the ends is lost."""
-    reach = int(4 * WIDTH)
-    bell = np.exp(-0.5 * (np.arange(-reach, reach + 1) / WIDTH) ** 2)
-    return np.convolve(scores, bell / bell.sum())[reach : reach + len(scores)]
 
 
 def _choose_heaviest(scores: Floats, count: int) -> Mask:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ..errors import DataError, suggestion
 from .encoding import Record
-from .weights import Span, Weights, importance
+from .weights import Span, Weights, importance, phrases
 
 __all__ = [
     "CHANCE",
@@ -149,6 +149,12 @@ class Decision:
     def words(self) -> Weights | None:
         """What words are ranked and drawn by: their share of the document where it is known."""
         return self.importance() or self.level("word")
+
+    @property
+    def phrases(self) -> Weights | None:
+        """Each word by the phrase that it stands in: what the words about it say together."""
+        words = self.words
+        return phrases(words, self.level("sentence")) if words is not None else None
 
     def importance(self, *, length_corrected: bool = False) -> Weights | None:
         """Each word's share of the document: word weight x sentence weight where both exist."""

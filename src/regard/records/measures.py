@@ -62,31 +62,27 @@ class Measure:
 
 MEASURES: dict[str, Measure] = {
     "auprc": Measure(
-        "Evidence by phrases, not drawn (AUPRC)",
+        "Evidence by phrases, as drawn (AUPRC)",
         "marks",
         (
-            "average precision of tokens; phrases, which no page draws: positive word scores "
-            "spread along the sentence (a bell of 4 words) plus the sentence's mean, the largest "
-            "in a white-space token; mean over documents"
+            "average precision of tokens by the phrases of their words, as a page draws them: the "
+            "mean along the sentence, by a bell of 4 words; mean over documents"
         ),
     ),
     "token_f1": Measure(
         "Evidence, token F1",
         "marks",
         (
-            "F1 of the heaviest tokens, as many as people mark on average here; phrases: "
-            "positive word scores spread along the sentence (a bell of 4 words) plus the "
-            "sentence's mean, the largest in a white-space token; mean over documents"
+            "F1 of the heaviest tokens by phrases, as many as people mark on average here; "
+            "mean over documents"
         ),
     ),
     "iou_f1": Measure(
         "Evidence, span F1",
         "marks",
         (
-            "F1 of spans that overlap by half, of the heaviest tokens, as many as people "
-            "mark on average here; phrases: positive word scores spread along the sentence "
-            "(a bell of 4 words) plus the sentence's mean, the largest in a white-space "
-            "token; mean over documents"
+            "F1 of spans that overlap by half, of the heaviest tokens by phrases, as many as "
+            "people mark on average here; mean over documents"
         ),
     ),
     "auprc_word": Measure(

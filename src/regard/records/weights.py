@@ -6,10 +6,15 @@ import math
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import itemgetter
 
 from ..errors import DataError
 
-__all__ = ["Span", "Weights", "importance", "pieces_holding_half", "sum_by"]
+__all__ = ["PHRASE", "Span", "Weights", "importance", "phrases", "pieces_holding_half", "sum_by"]
+
+PHRASE = 4.0
+"""How far the words about a word belong to its phrase: the standard deviation, in words."""
 
 Span = tuple[int, int]
 """Where a piece of a text begins and ends: ``text[start:end]``."""
@@ -131,6 +136,29 @@ def sum_by(words: Weights, sentences: Sequence[Span]) -> Weights:
     if words.scores is not None:
         return Weights.from_scores("sentence", sentences, totals(words.scores), unit=words.unit)
     return replace(frame, values=totals(words.values), hops=tuple(map(totals, words.hops)))
+
+
+def phrases(words: Weights, sentences: Weights | None = None) -> Weights:
+    """Weigh each word by the phrase about it: the mean of its sentence, near words counting most.
+
+    Words count by a bell as wide as ``PHRASE``. One strong word marks the words beside it; words
+    for and against the label that stand together make up for each other.
+    """
+    import numpy as np
+
+    homes = [0] * len(words) if sentences is None else _homes(words, sentences)
+    reach = int(4 * PHRASE)
+    bell = np.exp(-0.5 * (np.arange(-reach, reach + 1) / PHRASE) ** 2)
+    found: list[float] = []
+    for _, run in groupby(zip(homes, words.amounts, strict=True), key=itemgetter(0)):
+        amounts = np.array([amount for _, amount in run])
+        # Where the sentence ends the bell does too: what is left of it counts as the whole.
+        sums, whole = (np.convolve(row, bell) for row in (amounts, np.ones(len(amounts))))
+        found += (sums / whole)[reach : reach + len(amounts)].tolist()
+    if words.scores is None:
+        return Weights("phrase", words.pieces, _shares(found))
+    sizes = _shares([abs(score) for score in found])
+    return Weights("phrase", words.pieces, sizes, scores=tuple(found), unit=words.unit)
 
 
 def pieces_holding_half(values: Sequence[float]) -> int:

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regard.records.explanation import Decision
+from regard.records.weights import Weights
 from regard.views.explanation.page import fragment, notebook, render, styles
 from regard.views.explanation.stop_words import says_little
 
@@ -136,7 +137,7 @@ def test_what_speaks_against_the_label_has_its_own_list_and_colour(explain, scor
     assert "rg-minus" not in lists[0][1] and ">-0." not in lists[0][1]
     assert lists[1][1].count("<li>") == lists[1][1].count("class=rg-minus") > 0
     assert '<span class="rg-key rg-minus"></span>speaks against it' in html
-    assert re.search(r'<mark class="x10 rg-minus', html)
+    assert re.search(r'<mark class="x10 x-minus', html)
     assert "gainst" not in fragment(explain(REVIEW))
 
 
@@ -147,7 +148,8 @@ def test_a_quiet_word_has_no_markup_of_its_own(explain):
     spiked = replace(words, values=tuple([1e-5] * 5_000 + [0.95]))
     decision = replace(made.decisions[0], weights=(spiked, made.decisions[0].weights[1]))
     html = fragment(replace(made, decisions=(decision,)))
-    assert html.count("<mark") == 1
+    assert html.count('<mark class="x') == 1
+    assert html.count("<mark") < 20  # the words of its phrase, in the shading by phrases
     assert len(html) < len(text) + 6_000
 
 
@@ -172,10 +174,10 @@ def test_the_true_label_is_said_where_it_is_known(explain, truth, said):
 def test_words_can_be_shaded_alone_or_with_their_sentence(explain):
     """001-13: word alone, word x sentence, and the same corrected for length."""
     values = [a["value"] for tag, a in Page(fragment(explain(REVIEW))).elements if tag == "input"]
-    assert values == ["x", "y", "z", "lines", "written", "every", "telling"]
+    assert values == ["x", "y", "z", "w", "lines", "written", "every", "telling"]
     flat = Page(fragment(explain(REVIEW, flat=True)))
     values = [a["value"] for tag, a in flat.elements if tag == "input"]
-    assert values == ["lines", "written", "every", "telling"]
+    assert values == ["x", "y", "lines", "written", "every", "telling"], "words and phrases"
 
 
 def test_signs_are_told_in_plain_words_above_the_text(explain, scored):
@@ -196,6 +198,19 @@ def test_what_denies_or_means_something_is_no_stop_word(word):
     assert not says_little(word)
 
 
+def test_words_can_be_shaded_by_their_phrases(explain):
+    """Issue 12.5: phrases are drawn, since they are scored; each shading has its own sign."""
+    made = explain("one two three four" + " more" * 40, flat=True)
+    pieces = made.decisions[0].weights[0].pieces
+    scores = [0.0, 4.0, -1.0, *[0.0] * 41]
+    words = Weights.from_scores("word", pieces, scores, unit="log-odds")
+    html = fragment(replace(made, decisions=(replace(made.decisions[0], weights=(words,)),)))
+    assert ">word</label>" in html and ">phrase</label>" in html
+    assert "mean of the words about it" in html
+    assert re.search(r'<mark class="x\d+ x-minus y\d+" data-w="-1[^>]*>three<', html)
+    assert re.search(r'<mark class="y\d+"[^>]*>four<', html), "no weight of its own"
+
+
 def test_labels_with_the_same_weights_share_one_text(explain):
     made = explain(REVIEW)
     both = (made.decisions[0], replace(made.decisions[0], label="other", probability=0.7))
@@ -210,7 +225,7 @@ def test_signed_weights_show_what_speaks_against(explain):
     made = explain("good bad.", flat=True)
     words = replace(made.decisions[0].weights[0], values=(0.6, -0.4, 0.0))
     html = fragment(replace(made, decisions=(Decision("x", 0.9, (words,)),)))
-    assert re.search(r'<mark class="x\d+ rg-minus" data-w="-0.400', html)
+    assert re.search(r'<mark class="x\d+ x-minus[^"]*" data-w="-0.400', html)
     assert "+0.600" in html
 
 

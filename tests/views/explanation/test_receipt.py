@@ -1,5 +1,6 @@
 """A receipt is told in plain words, drawn beside random rankings, and escaped."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -144,7 +145,7 @@ def test_scores_are_drawn_with_their_sign_and_unit(explain):
     of_sentences = Weights.from_scores("sentence", sentences.pieces, [0.1, 0.3, -2e-5], unit="")
     decision = replace(made.decisions[0], weights=(scored, of_sentences))
     html = fragment(replace(made, decisions=(decision,)))
-    assert 'rg-minus" data-w="-0.200 probability"' in html
+    assert re.search(r'x-minus[^"]*" data-w="-0.200 probability"', html)
     assert 'data-w="+0.300 probability"' in html
     assert "how far the probability falls without it" in html
     assert ">&gt;-0.0001</span>" in html, "never a false zero, nor a power of ten"

@@ -134,7 +134,7 @@ def test_each_hop_can_be_chosen_for_words_and_for_sentences(explain):
     html = render([made])
     values = re.findall(r'<input type="radio" name="(\w+)" value="([^"]+)"', html)
     shades = [value for name, value in values if name == "shade"]
-    assert shades == ["x", "y", "z", "h1-", "h2-", "h3-"]
+    assert shades == ["x", "y", "z", "w", "h1-", "h2-", "h3-"]
     assert [value for name, value in values if name == "bars"] == ["mean", "b1", "b2", "b3"]
     assert html.count("checked") == 4 + html.split("<body>")[0].count("checked")
     assert re.search(r'style="--v:[\d.]+;--v1:[\d.]+;--v2:[\d.]+;--v3:[\d.]+"', html)

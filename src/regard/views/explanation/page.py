@@ -97,7 +97,7 @@ def _shades(key: str) -> str:
     """What each level of one shading looks like, for the label and against it."""
     return "".join(
         f".{key}{level}{{--{key}bg:var(--b{level});--{key}fg:var(--f{level})}}"
-        f".rg-minus.{key}{level}{{--{key}bg:var(--n{level});--{key}fg:var(--g{level})}}"
+        f".{key}-minus.{key}{level}{{--{key}bg:var(--n{level});--{key}fg:var(--g{level})}}"
         for level in range(1, LEVELS + 1)
     )
 
@@ -329,7 +329,7 @@ def _switch(title: str, name: str, choices: dict[str, str], *, chosen: bool = Tr
 
 def _swatches(scale: Scale) -> str:
     swatches = "".join(
-        f'<span class="rg-swatch x{level}{" rg-minus" * (sign < 0)}">'
+        f'<span class="rg-swatch x{level}{" x-minus" * (sign < 0)}">'
         f"{escape(scale.text(sign * scale.value_at(level)))}</span>"
         for level, sign in scale.swatches()
     )

@@ -29,7 +29,7 @@ __all__ = [
     "unit_of",
 ]
 
-KEYS = ("x", "y", "z")
+KEYS = ("x", "y", "z", "w")
 """How the style sheet calls the shadings that are no hops; the first is shown at first."""
 HOP_KEY = "h{}-"
 """How the style sheet calls the shading by one hop, counted from 1."""
@@ -202,7 +202,13 @@ def shadings(decision: Decision) -> list[Shading]:
     found: list[Shading] = []
     if shares is not None:
         said = "of the document" if shares.scores is None else shares.unit
-        found.append(Shading(next(keys), "word × sentence", unit_of(shares), shares, said))
+        shared = words is not None and words.by == "sentence"
+        title = "word × sentence" if shared else "word"
+        found.append(Shading(next(keys), title, unit_of(shares), shares, said))
+        about = decision.phrases
+        if about is not None and len(about) > 1:
+            legend = f"{unit_of(shares)}, mean of the words about it"
+            found.append(Shading(next(keys), "phrase", legend, about))
     if words is not None and words.by == "sentence":
         if corrected is not None:
             # The words of a short sentence share its weight among few, and so look heavy.

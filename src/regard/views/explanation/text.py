@@ -143,7 +143,9 @@ class _WordInk:
         kinds: list[str] = []
         for key, scale, values, _ in self._columns:
             level = scale.level(values[place])
-            kinds += [f"{key}{level}"] * (level > 0) + ["rg-minus"] * (values[place] < 0)
+            if level > 0:
+                # Each shading has its own sign: a word for the label may stand in a phrase against.
+                kinds += [f"{key}{level}"] + [f"{key}-minus"] * (values[place] < 0)
         if not kinds:
             return f"<u>{text}</u>" if unknown else text
         kinds += ["rg-unknown"] * unknown
