@@ -21,6 +21,20 @@ def export(*lines, end="\r\n", encoding="utf-8", mark=b""):
     return mark + (end.join(lines) + end).encode(encoding)
 
 
+def excel(encoding, *rows, separator=";"):
+    """What Excel writes in a country: its list separator, its code page, quotes where needed."""
+    lines = [
+        separator.join(
+            '"' + cell.replace('"', '""') + '"'
+            if any(mark in cell for mark in (separator, '"', "\n"))
+            else cell
+            for cell in row
+        )
+        for row in (("id", "text", "label"), *rows)
+    ]
+    return export(*lines, encoding=encoding), list(rows)
+
+
 # The bytes, what they mean, and whether they are given back as they are.
 READ = {
     "Excel in English, CSV UTF-8": (
@@ -48,6 +62,57 @@ READ = {
     "Excel in Japanese, CSV": (
         export("id,text,label", "1,料理はとても美味しかったです。,良い", encoding="cp932"),
         [("1", "料理はとても美味しかったです。", "良い")],
+    ),
+    "Excel in French, CSV": excel(
+        "cp1252",
+        ("1", "Le dîner était très bon ; l'accueil, chaleureux.", "positif"),
+        ("2", "Déçus : 45 € pour une entrée froide, c'est trop.", "négatif"),
+    ),
+    "Excel in Spanish, CSV": excel(
+        "cp1252",
+        ("1", "¡Qué habitación tan cómoda! Volveremos en otoño.", "bueno"),
+        ("2", "El baño estaba sucio; nadie respondió.", "malo"),
+    ),
+    "Excel in Russian, CSV": excel(
+        "cp1251",
+        ("1", "Обслуживание было отличным; мы вернёмся.", "хорошо"),
+        ("2", "Ужин принесли холодным, и никто не извинился.", "плохо"),
+    ),
+    "Excel in Greek, CSV": excel(
+        "cp1253",
+        ("1", "Το φαγητό ήταν υπέροχο και η εξυπηρέτηση γρήγορη.", "καλό"),
+        ("2", "Το δωμάτιο ήταν μικρό; πολύ ακριβό.", "κακό"),
+    ),
+    "Excel in Turkish, CSV": excel(
+        "cp1254",
+        ("1", "Yemekler çok güzeldi, kahvaltı ise şahaneydi.", "iyi"),
+        ("2", "Oda küçüktü; gürültüden uyuyamadık.", "kötü"),
+    ),
+    "Excel in Chinese, CSV": excel(
+        "gb18030",
+        ("1", "房间很干净,服务员非常热情。", "好评"),
+        ("2", "早餐太冷了,我们很失望。", "差评"),
+        separator=",",
+    ),
+    "Excel in Korean, CSV": excel(
+        "cp949",
+        ("1", "음식이 정말 맛있었고 직원들도 친절했습니다.", "좋음"),
+        ("2", "방이 너무 작고 시끄러웠습니다.", "나쁨"),
+        separator=",",
+    ),
+    "Google Sheets, in any language": excel(
+        "utf-8",
+        ("1", "Fantastique, 素晴らしい, отлично", "pos"),
+        ("2", "two\nlines", "neg"),
+        separator=",",
+    ),
+    "Oracle SQL Developer, numbers bare and texts in quotes": (
+        export('"id","text","label"', '1,"good, very","pos"', '2,"two\nlines","neg"', end="\n"),
+        PLAIN,
+    ),
+    "SAP, a tab between columns and Latin letters": (
+        export("id\ttext\tlabel", "1\tgrößer, schöner\tgut", encoding="cp1252"),
+        [("1", "größer, schöner", "gut")],
     ),
     "Excel, Unicode text": (
         export(
