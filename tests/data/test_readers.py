@@ -13,7 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow
 import pyarrow as pa
+import pyarrow.parquet
 import pyarrow.parquet as pq
 import pytest
 
@@ -332,3 +334,15 @@ def test_a_remembered_column_that_is_there_is_read_and_one_named_by_hand_is_mean
         list(read_documents(path, Columns("body", "stars", other_label="label")))
     with pytest.raises(DataError, match="has no column 'points'"):
         list(read_documents(path, replace(REMEMBERED, label="points")))
+
+
+def test_how_much_of_a_folder_or_of_parquet_was_read_is_known(tmp_path):
+    for number in range(4):
+        (tmp_path / "texts" / "good").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "texts" / "good" / f"{number}.txt").write_text("fine", encoding="utf-8")
+    table = pyarrow.table({"text": ["fine"] * 4, "label": ["good"] * 4})
+    pyarrow.parquet.write_table(table, tmp_path / "rows.parquet")
+    for name in ("texts", "rows.parquet"):
+        reader = read_documents(tmp_path / name)
+        assert reader.share_read() is None
+        assert [reader.share_read() for _ in reader] == [0.25, 0.5, 0.75, 1.0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +12,7 @@ import typer
 from .inputs import LONGEST_NAME
 from .options import Device, Json
 from .output import show
+from .settings_file import toml
 from .tasks import find_task
 from .tasks.task import Answering
 
@@ -31,9 +32,18 @@ def info(
         bool, typer.Option(help="Measure time and memory, for which the model answers texts.")
     ] = True,
     json: Json = False,
+    config: Annotated[
+        bool,
+        typer.Option(
+            "--config", help="Print the settings for regard train --config: usual, or the model's."
+        ),
+    ] = False,
     device: Device = "auto",
 ) -> None:
     """Describe a model and measure what it takes, or describe this installation."""
+    if config:
+        show(*_settings({} if model is None else find_task(model, context).describe(model)))
+        return
     if model is None:
         facts = _installation()
     else:
@@ -79,6 +89,30 @@ def _footprint(load: Callable[[], Answering], text: str | None) -> dict[str, obj
         "measured_on": f"{what} of {found.words:.0f} words, in {found.documents} orders of its "
         f"words, by {found.device} with {found.threads} thread{'s' * (found.threads > 1)}",
     }
+
+
+def _settings(facts: Mapping[str, object]) -> list[str]:
+    """The settings of a model, else the usual ones, as a file for ``regard train``."""
+    from ..config import to_dict
+    from ..estimators.classifier import DocumentClassifier
+    from ..estimators.named import CLASSIFIER_PARTS
+
+    names = ("text_column", "label_column", "labels_separator", "source_column", "target_column")
+    options = {name: facts[name] for name in names if name in facts}
+    parts: dict[str, dict[str, object]] = {}
+    if not facts:
+        usual = DocumentClassifier()
+        options = {"text_column": "text", "label_column": "label", "validation": "0.1"}
+        options |= {"recipe": "balanced", "model": usual.network.name}
+        parts |= {name: dict(to_dict(getattr(usual, name))) for name in CLASSIFIER_PARTS}
+    else:
+        options |= {"model": facts["model"]}
+        for name, value in facts.items():
+            part, dot, setting = name.partition(".")
+            if dot:
+                parts.setdefault(part, {})[setting] = value
+    named = {name.replace("_", "-"): value for name, value in options.items()}
+    return ["# regard train --config this-file.toml DATA --out MODEL", *toml(named, parts)]
 
 
 def _installation() -> dict[str, object]:

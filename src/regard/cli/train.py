@@ -19,6 +19,7 @@ from .options import (
     SourceColumn,
     TargetColumn,
 )
+from .settings_file import ConfigFile, changes_of
 from .tasks import TASKS, foreign_options
 from .tasks.task import TrainingToDo
 from .training import require_out
@@ -99,6 +100,7 @@ def train(
     context: typer.Context,
     data: Data,
     out: Out,
+    config: ConfigFile = None,
     task: Task = "classify",
     text_column: TextColumn = "text",
     label_column: LabelColumn = "label",
@@ -159,7 +161,11 @@ def train(
             time_column=time_column,
             recipe=recipe,
             network=model,
-            changes=[*(changes or ()), *_named(epochs=epochs, seed=seed)],
+            changes=[
+                *changes_of(context),
+                *(changes or ()),
+                *_named(epochs=epochs, seed=seed),
+            ],
             vectors=vectors,
             unlabelled=unlabelled,
             marks=marks,

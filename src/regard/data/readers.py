@@ -8,6 +8,8 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -57,6 +59,7 @@ class Reader:
         lines: Lines | None = None,
         tell: Callable[[str], None] | None = None,
         once: bool = False,
+        count: Callable[[], int] | None = None,
     ) -> None:
         require_one_of("on_bad_row", on_bad_row, ("stop", "skip"))
         self.name = name
@@ -68,6 +71,8 @@ class Reader:
         self._stop = on_bad_row == "stop"
         self._lines = lines
         self.once = once
+        self._count = count  # of rows, where lines do not say how far they are
+        self._total = 0
         self._begun = False
         self.dialect = Dialect()  # once rows were read, how the file is written if it is CSV
         self._reset()
@@ -79,6 +84,9 @@ class Reader:
             )
         self._begun = True
         self._reset()
+        if self._count is not None:
+            with suppress(OSError, ValueError, DataError):  # whoever reads on says what is wrong
+                self._total = self._count()
         columns: Columns | None = None
         for found in self._rows():
             if isinstance(found, Row):
@@ -105,7 +113,10 @@ class Reader:
 
     def share_read(self) -> float | None:
         """How much of the file was read, from 0 to 1; None where that is not known."""
-        return self._lines.share_read() if self._lines else None
+        if self._lines is not None:
+            return self._lines.share_read()
+        done = self._read + self._faults.total() + self._ignored
+        return min(1.0, done / self._total) if self._total else None
 
     @property
     def counts(self) -> ReadCounts:
@@ -169,6 +180,7 @@ def read_documents(
             columns=wanted,
             on_bad_row=on_bad_row,
             tell=tell,
+            count=None if form.count is None else partial(form.count, place),
         )
     rows, lines = form.read_lines, Lines(path, wanted.encoding)
     return Reader(

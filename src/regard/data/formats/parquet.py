@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pyarrow
     import pyarrow.parquet
 
-__all__ = ["ParquetEncoder", "parquet_rows"]
+__all__ = ["ParquetEncoder", "count_rows", "parquet_rows"]
 
 _ROWS_AT_A_TIME = 1024
 _DIGITS = 38  # of a decimal number of 128 bits
@@ -42,6 +42,13 @@ def parquet_rows(path: Path, columns: Columns) -> Iterator[Found]:
         raise DataError(
             f"{path} is no Parquet file, or a damaged one{where}: {problem}"
         ) from problem
+
+
+def count_rows(path: Path) -> int:
+    """How many rows the file says it has."""
+    import pyarrow.parquet
+
+    return int(pyarrow.parquet.read_metadata(path).num_rows)
 
 
 def _rows(file: pyarrow.parquet.ParquetFile, name: str, columns: Columns) -> Iterator[Row | BadRow]:

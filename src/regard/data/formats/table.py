@@ -10,10 +10,10 @@ from ...config import require
 from ...errors import DataError, suggestion
 from ..columns import Columns, Found
 from .delimited import DelimitedEncoder, delimited_rows
-from .folders import TEXT_SUFFIXES, folder_rows, text_rows
+from .folders import TEXT_SUFFIXES, files_below, folder_rows, text_rows
 from .jsonlines import JsonEncoder, json_rows
 from .lines import Dialect, NamedLines
-from .parquet import ParquetEncoder, parquet_rows
+from .parquet import ParquetEncoder, count_rows, parquet_rows
 from .rows import RowEncoder
 
 __all__ = [
@@ -42,6 +42,7 @@ class Format:
     read_lines: Callable[[NamedLines, Columns], Iterator[Found]] | None = None
     read_path: Callable[[Path, Columns], Iterator[Found]] | None = None
     write: Callable[[Callable[[], Dialect]], RowEncoder] | None = None
+    count: Callable[[Path], int] | None = None  # how many rows there are, where lines do not say
 
     def __post_init__(self) -> None:
         one = (self.read_lines is None) != (self.read_path is None)
@@ -77,6 +78,7 @@ FORMATS: dict[str, Format] = {
         title="a table",
         suffixes=(".parquet", ".pq"),
         read_path=parquet_rows,
+        count=count_rows,
         write=lambda dialect: ParquetEncoder(),
     ),
     "txt": Format(
@@ -89,6 +91,7 @@ FORMATS: dict[str, Format] = {
         title="with labels, a folder for each label with `.txt` files in it; without labels, "
         "every `.txt` file below the folder",
         read_path=folder_rows,
+        count=lambda folder: sum(1 for _ in files_below(folder)),
     ),
 }
 """Every format by its name; the first that has a suffix reads and writes files with it."""

@@ -1,0 +1,67 @@
+"""A file of settings says what options would say, and options win."""
+
+import tomllib
+
+from regard import DocumentClassifier
+
+CONFIG = """
+text-column = "review"
+label-column = "stars"
+epochs = 1
+baseline = false
+
+[network]
+hidden_size = 8
+embedding_size = 8
+
+[training]
+batch_size = 16
+clip = "none"
+"""
+
+
+def test_a_file_says_what_options_say_and_options_win(shell, project, tmp_path):
+    settings = tmp_path / "settings.toml"
+    settings.write_text(CONFIG, encoding="utf-8")
+    given = ["train", project.training, "--config", settings, "--out", tmp_path / "model"]
+    ran = shell(*given, "--set", "network.hidden_size=4", "--seed", "7")
+    assert ran.code == 0, ran.err
+    made = DocumentClassifier.load(tmp_path / "model")
+    assert made.network.hidden_size == 4 and made.network.embedding_size == 8
+    assert made.training.batch_size == 16 and made.training.clip is None
+    assert made.training.epochs == 1 and made.training.seed == 7
+    assert made.facts_["text_column"] == "review" and made.baseline_ is None
+
+
+def test_what_is_printed_can_be_given_back(shell, project, tmp_path):
+    settings = tmp_path / "settings.toml"
+    settings.write_text(shell("info", project.model, "--config").out, encoding="utf-8")
+    given = ["train", project.training, "--config", settings, "--out", tmp_path / "again"]
+    ran = shell(*given, "--epochs", "1", "--no-baseline")
+    assert ran.code == 0, ran.err
+    made, other = (DocumentClassifier.load(path) for path in (tmp_path / "again", project.model))
+    assert made.network == other.network and made.text == other.text
+    usual = tomllib.loads(shell("info", "--config").out)
+    assert usual["network"]["hidden_size"] == DocumentClassifier().network.hidden_size
+    assert usual["text-column"] == "text" and usual["training"]["seed"] == 0
+
+
+def test_what_the_file_cannot_mean_is_one_line(shell, project, tmp_path):
+    settings = tmp_path / "settings.toml"
+
+    def said(text):
+        settings.write_text(text, encoding="utf-8")
+        ran = shell("train", project.training, "--config", settings, "--out", tmp_path / "m")
+        return ran.error
+
+    assert "'text-colum', which is no option; did you mean" in said('text-colum = "review"')
+    assert "is no TOML" in said("text-column = ")
+    columns = 'text-column = "review"\nlabel-column = "stars"\n'
+    assert "has no setting 'hidden'" in said(f"{columns}[network]\nhidden = 3")
+    assert "knows no part 'nework'" in said(f"{columns}[nework]\nhidden_size = 3")
+
+
+def test_a_shell_can_complete_commands(shell):
+    assert "--install-completion" in shell("--help").out
+    told = shell("--show-completion", "bash")
+    assert told.code == 0 and "_REGARD_COMPLETE" in told.out
