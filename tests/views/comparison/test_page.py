@@ -31,6 +31,12 @@ def test_a_model_far_below_does_not_press_all_others_onto_one_line():
     assert "Far below, not drawn: constant, 50.0 %" in render(usual())
 
 
+def test_most_models_are_drawn_however_far_below_they_are():
+    weak = [standing(f"weak {place}", 0.6 + 0.01 * place) for place in range(4)]
+    found = lay_out(compared(*weak, standing("ours", 0.91, ours=True), standing("near", 0.9)))
+    assert found.below == () and len(found.bubbles) == 6
+
+
 def test_names_cover_no_other_name():
     many = [standing(f"model {place}", 0.9 + 0.0005 * place) for place in range(8)]
     layout = lay_out(compared(*many, standing("ours", 0.91, ours=True)))

@@ -69,9 +69,10 @@ def lay_out(comparison: Comparison) -> Layout:
 
 
 def _shown(standings: Sequence[Standing]) -> tuple[list[Standing], tuple[Standing, ...]]:
-    """Leave out those so far below that all others would be drawn on one line."""
+    """Leave out the few that are so far below that all others would be drawn on one line."""
     ordered = sorted(standings, key=lambda one: -one.accuracy)
-    for count in range(len(ordered) - 1, 1, -1):
+    fewest = max(1, len(ordered) - max(1, len(ordered) // 6))
+    for count in range(len(ordered) - 1, fewest - 1, -1):
         kept, next_one = ordered[:count], ordered[count]
         spread = max(kept[0].accuracy - kept[-1].accuracy, 0.02)
         if kept[-1].accuracy - next_one.accuracy > 1.5 * spread:
