@@ -7,7 +7,13 @@ from safetensors.numpy import load_file, save_file
 
 from regard import DocumentClassifier, ModelError
 from regard.estimators.folder import seal
-from regard.estimators.wide import LearningData, _first_say, fit_blend, learn_ngrams
+from regard.estimators.wide import (
+    PENALTIES,
+    LearningData,
+    _first_say,
+    fit_blend,
+    learn_ngrams,
+)
 from regard.models.ngrams import Rows
 from regard.models.wide import Wide, WideConfig
 from support.reviews import reviews, tagged, tiny
@@ -181,3 +187,30 @@ def test_korean_is_read_by_syllables(tmp_path):
     assert {word.text for word in explanation.words(2)} == {"지", "루"}
     in_words = tiny(training__epochs=2, text__hangul="words").fit(texts[:60], labels[:60])
     assert in_words.score(texts[60:], labels[60:]) < 0.8
+
+
+def noisy(wrong, count=400, seed=0):
+    """Documents of which one word in ten says what the label is, and some labels are wrong."""
+    draw = np.random.default_rng(seed)
+    labels = draw.integers(0, 2, count)
+    ids = draw.integers(4, 2000, (count, 10))
+    ids[:, 0] = 2 + labels
+    labels = np.where(draw.random(count) < wrong, 1 - labels, labels)
+    rows = Rows(ids.ravel(), np.full(count, 10), np.ones(count, np.int64))
+    return LearningData(rows, labels, 2, training=np.ones(count, bool))
+
+
+def test_what_weights_cost_is_chosen_from_the_data():
+    """Where labels can be trusted weights may grow; where they cannot, they must not."""
+    clean, wrong = (learn_ngrams(noisy(share), WideConfig()).penalty for share in (0, 0.4))
+    assert clean == PENALTIES[-1] and wrong == PENALTIES[0]
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_few_documents_choose_no_penalty_at_random(count):
+    data = noisy(0, count)
+    ids = np.tile(np.arange(2, 12), count)
+    rows = Rows(ids, data.rows.sentence_lengths, data.rows.sentences)
+    labels = np.arange(count) % 2
+    learnt = learn_ngrams(LearningData(rows, labels, 2, np.ones(count, bool)), WideConfig())
+    assert learnt is None or learnt.penalty in PENALTIES

@@ -6,6 +6,8 @@ one regression a label; all columns are solved for together.
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,6 +25,8 @@ MAX_STEPS = 40
 MEMORY = 6  # pairs of steps that L-BFGS remembers: each takes as much room as the weights
 TOLERANCE = 1e-4  # of the slope, as a share of the steepest where all weights are zero
 PRECISION = 1e-7  # of the sum of losses: products are in single precision
+MAX_TRIALS = 10  # of how far a step goes
+ENOUGH_LOWER, LESS_STEEP = 1e-4, 0.9  # what a step must reach, as shares of what a slope promises
 SMOOTHING = 1.0  # what every feature is counted more in naive Bayes' ratios
 _UNSEEN = 20.0  # how far below all others a class lies that no document has
 
@@ -61,26 +65,86 @@ def fit_linear(
     or each label of it, (rows, classes). ``start`` is where to begin, which changes how long it
     takes and hardly what is found.
     """
-    from scipy.optimize import minimize
-
     problem = _Problem(vectors, mixing, labels, class_count, penalty, scales, counts)
     first = np.zeros(problem.size)
     if start is not None and start.solution is not None and len(start.solution) == len(first):
         first = start.solution
     steepest = float(np.abs(problem(np.zeros_like(first))[1]).max(initial=0.0))
-    found = minimize(
-        problem,
-        first,
-        jac=True,
-        method="L-BFGS-B",
-        options={
-            "maxiter": MAX_STEPS,
-            "maxcor": MEMORY,
-            "gtol": TOLERANCE * steepest,
-            "ftol": PRECISION,
-        },
-    )
-    return problem.unpacked(found.x)
+    return problem.unpacked(_descend(problem, first, flat=TOLERANCE * steepest))
+
+
+def _descend(
+    problem: Callable[[Floats], tuple[float, Floats]], first: Floats, flat: float
+) -> Floats:
+    """Go down to where no slope is above ``flat``, by L-BFGS (Nocedal and Wright, section 7.2).
+
+    SciPy's heeds bounds, which there are none of here, and that takes most of its time.
+    """
+    place = first.astype(np.float64)
+    value, slope = problem(place)
+    pairs: deque[tuple[Floats, Floats]] = deque(maxlen=MEMORY)
+    for _ in range(MAX_STEPS):
+        if np.abs(slope).max(initial=0.0) <= flat:
+            break
+        direction = _bent(slope, pairs)
+        # The first direction is the slope itself, which says nothing about how far to go.
+        rate = 1.0 if pairs else 1 / max(float(np.linalg.norm(direction)), 1.0)
+        found = _search(problem, place, direction, value, float(direction @ slope), rate)
+        if found is None:
+            break
+        rate, lower, after = found
+        direction *= rate
+        place += direction
+        turned = after - slope
+        if direction @ turned > 0:
+            pairs.append((direction, turned))
+        gain, value, slope = value - lower, lower, after
+        if gain <= PRECISION * max(abs(value), 1.0):
+            break
+    return place
+
+
+def _bent(slope: Floats, pairs: Sequence[tuple[Floats, Floats]]) -> Floats:
+    """Turn against the slope, bent by how it turned on the last steps."""
+    from scipy.linalg.blas import daxpy  # adds in place: a copy of millions of weights is slow
+
+    direction = -slope
+    shares = []
+    for moved, turned in reversed(pairs):
+        shares.append(float(moved @ direction) / float(moved @ turned))
+        direction = daxpy(turned, direction, a=-shares[-1])
+    if pairs:
+        moved, turned = pairs[-1]
+        direction *= float(moved @ turned) / float(turned @ turned)
+    for (moved, turned), share in zip(pairs, reversed(shares), strict=True):
+        further = share - float(turned @ direction) / float(moved @ turned)
+        direction = daxpy(moved, direction, a=further)
+    return direction
+
+
+def _search(
+    problem: Callable[[Floats], tuple[float, Floats]],
+    place: Floats,
+    direction: Floats,
+    value: float,
+    descent: float,
+    rate: float,
+) -> tuple[float, float, Floats] | None:
+    """Find how far to go: well below where one stands, to where it is clearly less steep.
+
+    With it come the value and the slope there; nothing where rounding leaves no way down.
+    """
+    near, far = 0.0, np.inf
+    for _ in range(MAX_TRIALS):
+        found, slope = problem(place + rate * direction)
+        if not found <= value + ENOUGH_LOWER * rate * descent:
+            far = rate
+        elif slope @ direction < LESS_STEEP * descent:
+            near = rate
+        else:
+            return rate, found, slope
+        rate = (near + far) / 2 if far < np.inf else 2 * near
+    return None
 
 
 def bayes_ratios(
