@@ -6,7 +6,7 @@ For every set and seed one `regard train` and one `regard evaluate`, as a person
 The linear columns are fitted in the same run on the same texts. What is done is kept in
 benchmarks/results/accuracy.json and not done again; --again throws away what the sets named have.
 Everything is chosen on the training files: the test files are read to score. scripts/tables puts
-the table of that file into docs/results.md.
+the table of that file into docs/records/results.md.
 
 Needs ../shared/data. --splits FOLDER writes what is trained and scored as JSON lines and stops, and
 --from FOLDER reads them there, for machines that have not the data or cannot read parquet.

@@ -28,7 +28,7 @@ def test_a_file_names_what_it_measured_or_is_called_old(path):
         assert found["commit"] and found["date"] and found["machine"]["processor"]
         assert "seeds" in found or "seed" in found
     else:
-        listed = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+        listed = (ROOT / "docs" / "records" / "results.md").read_text(encoding="utf-8")
         assert f"- `{path.name}`" in listed.split("<!-- results: older -->")[1]
 
 

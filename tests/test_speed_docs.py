@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = (ROOT / "docs" / "speed.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "records" / "speed.md").read_text(encoding="utf-8")
 
 
 def test_the_code_of_the_page_runs():

@@ -340,8 +340,8 @@ def test_how_much_of_a_folder_or_of_parquet_was_read_is_known(tmp_path):
     for number in range(4):
         (tmp_path / "texts" / "good").mkdir(parents=True, exist_ok=True)
         (tmp_path / "texts" / "good" / f"{number}.txt").write_text("fine", encoding="utf-8")
-    table = pyarrow.table({"text": ["fine"] * 4, "label": ["good"] * 4})
-    pyarrow.parquet.write_table(table, tmp_path / "rows.parquet")
+    table = pa.table({"text": ["fine"] * 4, "label": ["good"] * 4})
+    pq.write_table(table, tmp_path / "rows.parquet")
     for name in ("texts", "rows.parquet"):
         reader = read_documents(tmp_path / name)
         assert reader.share_read() is None
