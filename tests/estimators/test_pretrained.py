@@ -1,13 +1,14 @@
 """A classifier that reads through BERT: fitted, saved, loaded, asked, explained, judged."""
 
 import dataclasses
+import sys
 
 import numpy as np
 import pytest
 
 from regard import DocumentClassifier, TrainingConfig
 from regard.audit.run import audit
-from regard.errors import ConfigError, ModelError
+from regard.errors import ConfigError, MissingExtra, ModelError
 from regard.models import BertHANConfig
 from regard.text.document import Document
 from support.reviews import reviews
@@ -99,6 +100,12 @@ def test_any_length_is_answered(tuned):
     """Far beyond the 32 places of BERT, in one sentence and in many."""
     long = "great " * 500 + ". " + "It was a story. " * 300
     assert np.isfinite(tuned.predict_proba([long])).all()
+
+
+def test_without_the_extra_one_line_names_it(monkeypatch, folder):
+    monkeypatch.setitem(sys.modules, "tokenizers", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'regard\[bert\]'"):
+        fitted(folder)
 
 
 def test_what_does_not_fit_is_one_line(tmp_path):
