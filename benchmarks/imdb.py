@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import statistics
 import subprocess
 import sys
@@ -30,6 +31,7 @@ def main() -> None:
     parser.add_argument("--set", action="append", default=[], dest="changes")
     parser.add_argument("--validation-only", action="store_true")
     parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--save", type=Path, default=None, help="keep the models in this folder")
     options = parser.parse_args()
     if not options.data.exists():
         sys.exit(f"{options.data} is not here; this benchmark needs the IMDB reviews")
@@ -72,6 +74,8 @@ def run(seed: int, options: argparse.Namespace) -> dict[str, float]:
             found |= {part["name"]: part["accuracy"] for part in report["baselines"]}
         found |= {"seed": seed, "seconds": round(seconds, 1), "best_epoch": facts["best_epoch"]}
         print(json.dumps(found), flush=True)
+        if options.save is not None:
+            shutil.copytree(model, options.save / str(seed))
         if not (options.changes or options.validation_only):
             keep_run("imdb", found, same=("seed",))
         return found

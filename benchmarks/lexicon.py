@@ -3,18 +3,19 @@
     python benchmarks/lexicon.py MODEL [--documents 1000]
 
 MODEL is a folder that ``regard train`` wrote from the IMDB training reviews. The list of words was
-written by hand before the first run and is not fitted to anything.
+written by hand before the first run and is not fitted to anything. Also says where among the
+sentences of one review the one stands that a published note quotes.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import sys
 from pathlib import Path
 
 import pyarrow.parquet
+from measuring import provenance, save
 
 from regard import DocumentClassifier
 
@@ -30,22 +31,42 @@ _LIST = """
     unwatchable painful forgettable nonsense cheap silly ludicrous rubbish atrocious
     """
 LEXICON = frozenset(_LIST.split())
+SEED = 0
+QUOTED = "Mulholland Drive is downright brilliant"
+"""What a published note found to weigh most in one of the reviews."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("model", type=Path)
     parser.add_argument("--documents", type=int, default=1000)
-    parser.add_argument("--out", type=Path, default=None)
+    parser.add_argument("--data", type=Path, default=DATA)
     options = parser.parse_args()
-    if not DATA.exists():
-        sys.exit(f"{DATA} is not here; this benchmark needs the IMDB reviews")
-    texts = pyarrow.parquet.read_table(DATA, columns=["text"]).column("text").to_pylist()
-    chosen = random.Random(0).sample(texts, options.documents)
-    counts = tally(DocumentClassifier.load(options.model), chosen)
-    report(counts)
-    if options.out:
-        options.out.write_text(json.dumps(counts, indent=2) + "\n")
+    if not options.data.exists():
+        sys.exit(f"{options.data} is not here; this benchmark needs the IMDB reviews")
+    texts = pyarrow.parquet.read_table(options.data, columns=["text"]).column("text").to_pylist()
+    chosen = random.Random(SEED).sample(texts, options.documents)
+    classifier = DocumentClassifier.load(options.model)
+    counts = tally(classifier, chosen)
+    (quoted,) = (text for text in texts if QUOTED in text)
+    found = {
+        "documents": options.documents,
+        **counts,
+        "p_value": report(counts),
+        "quoted": {name: place_of(classifier, quoted, name) for name in ("attention", "default")},
+    }
+    print(f"the quoted sentence of the quoted review stands at {found['quoted']}")
+    save("lexicon", {**provenance((SEED,)), **found})
+
+
+def place_of(classifier: DocumentClassifier, text: str, method: str) -> int:
+    """Which of the sentences the quoted one is, the heaviest being the first; 0 where it is none.
+
+    Where sentences are told apart otherwise, the one that holds its words counts.
+    """
+    heaviest = classifier.explain(text, method=method, receipt=False).sentences(10**6)
+    held = (place for place, one in enumerate(heaviest, start=1) if QUOTED in one.text)
+    return next(held, 0)
 
 
 def tally(classifier: DocumentClassifier, texts: list[str]) -> dict[str, int]:
@@ -61,8 +82,8 @@ def tally(classifier: DocumentClassifier, texts: list[str]) -> dict[str, int]:
     return counts
 
 
-def report(counts: dict[str, int]) -> None:
-    """Print both shares and Fisher's exact test."""
+def report(counts: dict[str, int]) -> float:
+    """Print both shares and Fisher's exact test; return its p-value."""
     from scipy.stats import fisher_exact
 
     heavy, light = (
@@ -79,6 +100,7 @@ def report(counts: dict[str, int]) -> None:
         f"{100 * light:.2f} % of the others"
     )
     print(f"{heavy / light:.1f} times as many; one-sided Fisher's exact test p = {test.pvalue:.3g}")
+    return float(test.pvalue)
 
 
 if __name__ == "__main__":
