@@ -21,7 +21,6 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import measuring
-import torch
 
 from regard.cli.training import split_changes
 from regard.config import with_text_values
@@ -146,8 +145,6 @@ def main() -> None:
         options.features = options.features or Path(folder)
         runs: list[dict[str, object]] = []
         result: dict[str, object] = measuring.provenance(options.seeds)
-        if torch.cuda.is_available():
-            result["gpu"] = torch.cuda.get_device_name()
         result |= {"settings": options.set, "published": PUBLISHED, "runs": runs}
         for seed in options.seeds:
             for attention in options.attention:
