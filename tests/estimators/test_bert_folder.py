@@ -163,3 +163,26 @@ def test_another_folder_is_not_replaced(tmp_path):
     pieces = WordPieces(learnt().pieces)
     with pytest.raises(ModelError, match="is not a saved model"):
         save_bert(tmp_path, BertConfig(8, 1, 1, 8, longest=8).build(vocab_size=9), pieces)
+
+
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "vocab.txt"])
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"[" * 5000, b"\x08" + b"\0" * 99])
+def test_a_damaged_file_is_one_line(tmp_path, name, content):
+    """Whatever the bytes are, they are named and nothing else is raised."""
+    folder = saved(tmp_path / "bert")
+    (folder / name).write_bytes(content)
+    with pytest.raises(ModelError) as caught:
+        load_bert(folder)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "change", [{"hidden_size": 2**30}, {"vocab_size": 2**40}, {"max_position_embeddings": 2**40}]
+)
+def test_sizes_beyond_all_memory_take_none(tmp_path, change):
+    """Shapes are compared before memory is taken."""
+    folder = saved(tmp_path / "bert")
+    about = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**about, **change}))
+    with pytest.raises(ModelError, match=r"has the shape|cannot be made"):
+        load_bert(folder)

@@ -69,8 +69,11 @@ def load_bert(folder: Path | str) -> LoadedBert:
         raise ModelError(
             f"{place}/{_CONFIG} says vocab_size {vocab_size}, but there are {len(pieces):,} pieces"
         )
-    with torch.device("meta"):
-        bert = config.build(vocab_size=vocab_size)
+    try:
+        with torch.device("meta"):
+            bert = config.build(vocab_size=vocab_size)
+    except RuntimeError as problem:  # sizes that no memory could hold
+        raise ModelError(f"{place}/{_CONFIG} asks for a network that cannot be made") from problem
     _take_weights(place, bert, weights)
     return LoadedBert(bert.eval(), pieces)
 
