@@ -1,12 +1,13 @@
 """Do explanations point where people point? ERASER's Movies, against human rationales.
 
-    python benchmarks/movies.py [--seeds 0 1 2] [--limit 199] [--split test] [--out FILE]
+    python benchmarks/movies.py [--seeds 0 1 2] [--split test] [--workers 1] [--set PART.NAME=VALUE]
 
-For each seed: learns word vectors by skip-gram from the texts of the train split, as the HAN paper
-does; trains a HAN on its labels with these vectors held still; stops early and chooses the default
-method on the val split; audits the test split against the column ``evidence``. Prints one table of
-all methods, means over the seeds, and how far one gets untrained: the default method's average
-precision on the same network with fresh weights. Needs ../shared/data/rationales.
+For each seed: ``regard train`` on the train split, at the defaults; then the answers to the other
+split are explained by the method that the training chose, as ``regard explain`` does, and words,
+phrases and sentences are held against what people marked, each as a page draws them. Beside it the
+rankings that need no taught model, and a linear model's own weights: a lead is one over the best of
+them, with an interval over documents, the mean of the seeds in each. Choose on val; read test once.
+Needs ../shared/data/rationales.
 """
 
 from __future__ import annotations
@@ -14,146 +15,145 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
+import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Sequence
-from copy import copy
-from operator import attrgetter
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
+import numpy as np
 import torch
+from measuring import provenance, save
 
-from regard import DocumentClassifier, HANConfig, TrainingConfig
+from regard import DocumentClassifier
+from regard.audit.opponents import Opponents
 from regard.audit.plausibility import measure_plausibility, read_evidence
-from regard.audit.run import AuditOptions, audit, sample
 from regard.data.readers import read_documents
-from regard.estimators.fitting import FitOptions
-from regard.experiments.skipgram import SkipGramConfig, learn_vectors
-from regard.records.audit import Audit, Metric
+from regard.explain.methods import METHODS
+from regard.explain.receipts import inquiries, measure
+from regard.tasks.bootstrap import percentiles
 from regard.text.document import Document
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "rationales"
-NETWORK = HANConfig()
-VECTORS = {"size": 200, "min_count": 5, "max_size": 20_000, "epochs": 5, "batch_size": 8192}
-TRAINING = {"epochs": 12, "batch_size": 16, "freeze_vectors": True}
-"""On val both count: vectors learnt from texts, and that the labels do not move them."""
-SHOWN = ("auprc", "auprc_word", "token_f1", "iou_f1", "comprehensiveness", "sufficiency")
-CHOOSING = 50  # texts of the val split that the default method is chosen on
+DRAWN = {"auprc_word": "word", "auprc": "phrase", "auprc_sentence": "sentence"}
+"""What a page draws, by the measure of it."""
+QUICK = ("attention", "attention_gradient", "gradient_input")
+"""Methods that are counted beside the default one."""
+MUST = {"lead": 0.05, "comprehensiveness": 3.0}
+DRAWS = 1000
+
+Found = dict[str, list[float]]
+"""For each ranking and measure, "last words, phrase", what each document gives."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
-    parser.add_argument("--limit", type=int, default=199, help="documents to audit")
     parser.add_argument("--split", default="test", choices=["val", "test"])
-    parser.add_argument("--save", type=Path, default=None, help="a folder to keep the models in")
-    parser.add_argument("--out", type=Path, default=None)
+    parser.add_argument("--column", default="evidence", help="what people marked")
+    parser.add_argument("--limit", type=int, default=None, help="documents, to try it out")
+    parser.add_argument("--set", action="append", default=[], dest="changes")
+    parser.add_argument("--workers", type=int, default=1, help="seeds at the same time")
+    parser.add_argument("--name", default="movies", help="of the file of results")
     options = parser.parse_args()
     if not DATA.exists():
         sys.exit(f"{DATA} is not here; this benchmark needs ERASER's Movies")
+    with ProcessPoolExecutor(options.workers, get_context("spawn")) as pool:
+        asked = [pool.submit(run, seed, options) for seed in options.seeds]
+        runs, measured = zip(*(one.result() for one in asked), strict=True)
+    levels = {level: compare(level, measured) for level in DRAWN.values()}
     torch.set_num_threads(1)
-    found = [audited(seed, options) for seed in options.seeds]
-    print("\n".join(table(found)))
-    verdict(found)
-    if options.out:
-        pairs = zip(options.seeds, found, strict=True)
-        whole = {str(seed): json.loads(one.to_json()) for seed, one in pairs}
-        options.out.write_text(json.dumps(whole, indent=2) + "\n")
+    told = {"split": options.split, "column": options.column, "changes": options.changes}
+    lost = statistics.mean(one["comprehensiveness_ratio"] for one in runs)
+    found = {**told, "must": MUST, "runs": runs, "levels": levels, "comprehensiveness_ratio": lost}
+    print(json.dumps({"levels": levels, "comprehensiveness_ratio": lost}, indent=1))
+    save(options.name, {**provenance(options.seeds), **found})
 
 
-def audited(seed: int, options: argparse.Namespace) -> Audit:
-    """Train with one seed and audit."""
-    began = time.perf_counter()
-    training, held_out = (
-        list(read_documents(DATA / f"movies_{name}.parquet")) for name in ("train", "val")
-    )
-    classifier = trained(training, held_out, seed)
-    classifier.choose_method([document.text for document in sample(held_out, CHOOSING, seed)])
-    if options.save is not None:
-        classifier.save(options.save / f"seed-{seed}")
-    documents = sample(read_documents(DATA / f"movies_{options.split}.parquet"), options.limit)
+def run(seed: int, options: argparse.Namespace) -> tuple[dict[str, object], Found]:
+    """Train with one seed as a user would, and measure the explanations of the split."""
+    torch.set_num_threads(1)
+    with tempfile.TemporaryDirectory() as folder:
+        asked = [sys.executable, "-m", "regard", "train", str(DATA / "movies_train.parquet")]
+        asked += ["--out", f"{folder}/model", "--seed", str(seed), "--quiet", "--device", "cpu"]
+        asked += [part for change in options.changes for part in ("--set", change)]
+        subprocess.run(asked, check=True)
+        classifier = DocumentClassifier.load(f"{folder}/model", device="cpu")
+    documents = list(read_documents(DATA / f"movies_{options.split}.parquet"))[: options.limit]
     truth = [document.label for document in documents]
     accuracy = classifier.score([document.text for document in documents], truth)
-    found = audit(classifier, documents, AuditOptions(evidence="evidence", needle=False))
-    fresh = untrained_auprc(classifier, documents, found.default_method)
-    seconds = time.perf_counter() - began
-    print(
-        f"seed {seed}: accuracy {accuracy:.3f}, default method {found.default_method}, "
-        f"its AUPRC under fresh weights {fresh:.3f}, {seconds:.0f} s",
-        flush=True,
-    )
-    return found
+    found = measure_rankings(classifier, documents, options.column)
+    lost, chance = (found.pop(name) for name in ("comprehensiveness", "comprehensiveness, random"))
+    result: dict[str, object] = {
+        "seed": seed,
+        "method": classifier.fitted_.default_method,
+        "accuracy": accuracy,
+        "documents": len(documents),
+        "comprehensiveness": statistics.mean(lost),
+        "comprehensiveness_random": statistics.mean(chance),
+        "comprehensiveness_ratio": statistics.mean(lost) / statistics.mean(chance),
+        "precision": {name: statistics.mean(values) for name, values in found.items()},
+    }
+    print(f"seed {seed}: {json.dumps(result)}", flush=True)
+    return result, found
 
 
-def trained(training: list[Document], held_out: list[Document], seed: int) -> DocumentClassifier:
-    """Learn vectors from the training texts, then labels with the vectors held still."""
-    classifier = DocumentClassifier(
-        NETWORK, training=TrainingConfig(**TRAINING, seed=seed), device="cpu"
-    )
-    texts = [document.text for document in training]
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "vectors.txt"
-        for lap in learn_vectors(texts, SkipGramConfig(**VECTORS, seed=seed)):
-            print(f"seed {seed}: vectors, epoch {lap.epoch}, loss {lap.loss:.3f}", flush=True)
-            lap.vectors.save(path)
-        return classifier.fit_documents(training, held_out, options=FitOptions(vectors=path))
+def measure_rankings(
+    classifier: DocumentClassifier, documents: Sequence[Document], column: str
+) -> Found:
+    """Measure the default method, others and the opponents on every document with marks."""
+    fitted = classifier.fitted_
+    texts = [document.text for document in documents]
+    opponents = Opponents(fitted, texts, linear=classifier.baseline_)
+    rows: dict[str, dict[int, float]] = {}
+    for places, answers in fitted.answers(texts):
+        own = METHODS[fitted.default_method].explain(answers)
+        explained = {"default": own}
+        explained |= {name: METHODS[name].explain(answers) for name in QUICK}
+        explained |= opponents.explain(answers)
+        for row, receipt in enumerate(measure(inquiries(answers), own)):
+            assert receipt.receipt is not None
+            lost = receipt.receipt.measure("comprehensiveness", "word")
+            assert lost is not None
+            rows.setdefault("comprehensiveness", {})[places[row]] = lost.value
+            rows.setdefault("comprehensiveness, random", {})[places[row]] = lost.random
+        for name, some in explained.items():
+            for row, one in enumerate(some):
+                evidence = read_evidence(documents[places[row]], column)
+                values = measure_plausibility(one, evidence, share=0.3)
+                for key, level in DRAWN.items():
+                    if key in values:
+                        kept = rows.setdefault(f"{name}, {level}", {})
+                        kept[places[row]] = values[key].value
+                        chance = rows.setdefault(f"random, {level}", {})
+                        chance[places[row]] = values[key].baseline
+    return {name: [of[place] for place in sorted(of)] for name, of in rows.items()}
 
 
-def untrained_auprc(
-    classifier: DocumentClassifier, documents: Sequence[Document], method: str
-) -> float:
-    """How well the method does on the same word vectors under fresh weights."""
-    fresh = copy(classifier)
-    torch.manual_seed(classifier.training.seed)
-    fresh.model_ = NETWORK.build(
-        vocab_size=len(classifier.vocab_), label_count=len(classifier.classes_)
-    ).eval()
-    fresh.model_.embedding.load_state_dict(classifier.model_.embedding.state_dict())
-    explained = fresh.explain([document.text for document in documents], method=method)
-    found = [
-        measure_plausibility(explanation, read_evidence(document, "evidence"), share=0.3).get(
-            "auprc"
-        )
-        for explanation, document in zip(explained, documents, strict=True)
-    ]
-    return statistics.mean(one.value for one in found if one is not None)
+def compare(level: str, measured: Sequence[Found]) -> Mapping[str, object]:
+    """Hold the default method against the best opponent, document by document."""
+    names = {name for one in measured for name in one if name.endswith(f", {level}")}
+    others = {name for name in names if name.split(", ")[0] not in ("default", "random", *QUICK)}
 
+    def means(name: str) -> np.ndarray:
+        return np.mean([one[name] for one in measured], axis=0)
 
-def table(found: list[Audit]) -> list[str]:
-    """One row a method: means over the seeds of values, intervals over documents and baselines."""
-    heads = ["method", *SHOWN]
-    lines = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
-    for method in [one.method for one in found[0].rankings]:
-        rankings = [one.ranking(method) for one in found]
-        cells = [cell([one.metric(name) for one in rankings if one]) for name in SHOWN]
-        lines.append(f"| {method} | {' | '.join(cells)} |")
-    return lines
-
-
-def cell(metrics: list[Metric | None]) -> str:
-    given = [metric for metric in metrics if metric is not None]
-    if not given:
-        return ""
-    value, low, high, chance = (
-        statistics.mean(map(attrgetter(name), given))
-        for name in ("value", "interval.low", "interval.high", "baseline")
-    )
-    return f"{value:.3f} ({low:.3f} to {high:.3f}; random {chance:.3f})"
-
-
-def verdict(found: list[Audit]) -> None:
-    """Say whether the default explanations reach what was asked of them."""
-    gains, ratios = [], []
-    for one in found:
-        ranking = one.ranking(one.default_method)
-        auprc, lost = ranking.metric("auprc"), ranking.metric("comprehensiveness")
-        gains.append(auprc.value - auprc.baseline)
-        ratios.append(lost.value / lost.baseline)
-    print(
-        f"default explanation: AUPRC above random by {statistics.mean(gains):.3f} (asked: 0.16), "
-        f"comprehensiveness {statistics.mean(ratios):.1f} times random's (asked: 3)"
-    )
+    best = max(others, key=lambda name: float(means(name).mean()))
+    own = means(f"default, {level}")
+    lead = own - means(best)
+    draws = np.random.default_rng(0).integers(len(lead), size=(DRAWS, len(lead)))
+    interval = percentiles(lead[draws].mean(1))
+    return {
+        "default": float(own.mean()),
+        "random": float(means(f"random, {level}").mean()),
+        "best opponent": best.split(", ")[0],
+        "its value": float(means(best).mean()),
+        "lead": float(lead.mean()),
+        "interval": [interval.low, interval.high],
+        "documents": len(lead),
+    }
 
 
 if __name__ == "__main__":
