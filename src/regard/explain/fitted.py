@@ -26,6 +26,7 @@ from ..tasks.classify import probabilities
 from .answers import Answers, holding, likeliest
 from .methods import DEFAULT_METHOD, METHODS
 from .receipts import with_receipts
+from .shares import with_shares
 
 __all__ = ["Fitted", "HasFitted", "Question"]
 
@@ -117,7 +118,7 @@ class Fitted:
         for some in chunks(read_strings(texts)):
             placed: dict[int, Explanation] = {}
             for places, answers in self.answers(some, question):
-                explained = METHODS[name].explain(answers)
+                explained = with_shares(answers, METHODS[name].explain(answers))
                 if question.receipt:
                     explained = with_receipts(answers, explained)
                 placed |= zip(places, explained, strict=True)

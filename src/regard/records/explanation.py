@@ -31,6 +31,7 @@ __all__ = [
     "Piece",
     "Receipt",
     "ReceiptMeasure",
+    "Shares",
 ]
 
 ClassName = str | int
@@ -131,6 +132,21 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
+class Shares:
+    """What a network and the n-grams beside it put into an answer, in log-odds that add up.
+
+    ``total`` is ``network + start`` and what the ``ngrams`` of all words add: exact, word by word.
+    """
+
+    against: ClassName | None  # the label that the answer is weighed against; None: none of it
+    total: float
+    network: float
+    start: float  # what the n-grams say of any text
+    ngrams: Weights
+    network_words: Weights | None = None  # the network's part by word, as the method has it
+
+
+@dataclass(frozen=True, slots=True)
 class Decision:
     """One thing the model decided: a label, or a word it wrote."""
 
@@ -140,6 +156,7 @@ class Decision:
     against: ClassName | None = None  # why not this label instead, where that was the question
     change: Change | None = None  # what would change the decision, where that was the question
     receipt: Receipt | None = None  # how faithful these weights are, where it was measured
+    shares: Shares | None = None  # what network and n-grams put into it, where both answer
 
     def level(self, name: str) -> Weights | None:
         """The weights called ``name``, such as ``"word"`` or ``"sentence"``, if there are any."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cache
 
 from ...records.explanation import ClassName, Decision, Explanation
+from ...records.weights import Weights
 from ..drawing.charts import STYLES
 from ..drawing.colours import DARK, LEVELS, LIGHT, Scale, Theme, hexadecimal
 from ..drawing.page import asset, escape, link_documents, page, themed
-from ..drawing.words import percent
+from ..drawing.words import percent, write_signed
 from .folding import is_long
 from .passages import HOP_KEY, KEYS, hop_count, shadings, unit_of
 from .receipt import panel
@@ -39,6 +41,7 @@ __all__ = [
     "render",
     "render_beside",
     "scripts_for",
+    "share_bars",
     "styles",
     "styles_for",
     "switches",
@@ -137,6 +140,7 @@ def _variables(theme: Theme) -> str:
 def _article(explanation: Explanation, decisions: Sequence[Decision]) -> str:
     decision = decisions[0]
     facts = probability_bars(explanation, decisions) + word_bars(explanation, decision)
+    facts += "".join(map(share_bars, decisions))
     remarks = " ".join(notes(explanation, decision))
     return (
         '<article class="regard">'
@@ -220,6 +224,23 @@ def word_bars(explanation: Explanation, decision: Decision) -> str:
         return every
     telling = _word_lists(explanation, decision, telling=True)
     return f'<div class="rg-all">{every}</div><div class="rg-telling">{telling}</div>'
+
+
+def share_bars(decision: Decision) -> str:
+    """What network and n-grams put into the answer, as bars that add up; nothing of one alone."""
+    shares = decision.shares
+    if shares is None:
+        return ""
+    parts = [
+        Heavy("network", shares.network),
+        Heavy("n-grams of the text", math.fsum(shares.ngrams.amounts)),
+        Heavy("n-grams of any text", shares.start),
+    ]
+    scale = Scale.of(Weights.from_scores("part", [(0, 0)] * 3, [p.weight for p in parts], unit=""))
+    longest = max(abs(part.weight) for part in parts) or 1.0
+    rival = "" if shares.against is None else f" against {shares.against}"
+    title = f"Log-odds of {decision.label}{rival}, {write_signed(shares.total)}"
+    return _word_list(escape(title), parts, scale, longest)
 
 
 def _has_stop_words(explanation: Explanation, decision: Decision) -> bool:

@@ -29,8 +29,9 @@ __all__ = [
     "unit_of",
 ]
 
-KEYS = ("x", "y", "z", "w")
+KEYS = ("x", "y", "z", "w", "n", "m")
 """How the style sheet calls the shadings that are no hops; the first is shown at first."""
+_NGRAMS, _NETWORK = KEYS[-2:]
 HOP_KEY = "h{}-"
 """How the style sheet calls the shading by one hop, counted from 1."""
 MOST_HOPS = 32
@@ -216,7 +217,20 @@ def shadings(decision: Decision) -> list[Shading]:
             found.append(Shading(next(keys), "word × sentence × length", legend, corrected))
         said = "of its sentence"
         found.append(Shading(next(keys), "word alone", f"share {said}", words, said))
-    return found + _hops(words, shares)
+    return found + _parts(decision) + _hops(words, shares)
+
+
+def _parts(decision: Decision) -> list[Shading]:
+    """The shadings by what n-grams and network each put into the answer, where both answer."""
+    shares = decision.shares
+    if shares is None or not len(shares.ngrams):
+        return []
+    exact = "log-odds that its n-grams add, exactly"
+    found = [Shading(_NGRAMS, "n-grams", exact, shares.ngrams, "by n-grams, exactly")]
+    if shares.network_words is not None:
+        left = "log-odds of the network, as the method has it"
+        found.append(Shading(_NETWORK, "network", left, shares.network_words, "by the network"))
+    return found
 
 
 def _hops(words: Weights | None, shares: Weights | None) -> list[Shading]:

@@ -21,10 +21,12 @@ from .words import (
     heavy_words,
     is_right,
     method_name,
+    ngram_words,
     notes,
     opposing_words,
     question,
     tell_finding,
+    tell_shares,
 )
 
 __all__ = ["Terminal", "render"]
@@ -50,6 +52,7 @@ def render(explanation: Explanation, terminal: Terminal, *, whole: bool = True) 
         blocks += _probabilities(explanation, terminal)
         blocks += ["", *_text(explanation, decision, terminal, whole=whole), ""]
         blocks += [*_heaviest(explanation, decision, terminal), ""]
+        blocks += [line for one in decisions for line in _shares(explanation, one, terminal)]
         blocks += _remarks(explanation, decision, terminal)
         blocks += [line for one in decisions for line in _receipt(one, terminal)]
     return "\n".join(blocks)
@@ -184,6 +187,22 @@ def _heaviest(explanation: Explanation, decision: Decision, terminal: Terminal) 
         if parts:
             found += _wrap([Styled(f"{name}: {', '.join(parts)}", str)], terminal.width)
     return found
+
+
+def _shares(explanation: Explanation, decision: Decision, terminal: Terminal) -> list[str]:
+    """What network and n-grams put into the answer, and the words whose n-grams say most."""
+    told = tell_shares(decision)
+    if not told or decision.shares is None:
+        return []
+    scale = Scale.of(decision.shares.ngrams)
+    parts = [
+        f"{printable_line(word.text)} {scale.text(word.weight)}".replace(" ", "\u00a0")
+        for word in ngram_words(explanation, decision)
+    ]
+    lines = _wrap([Styled(printable_line(told), str)], terminal.width)
+    if parts:
+        lines += _wrap([Styled(f"N-grams, exactly: {', '.join(parts)}", str)], terminal.width)
+    return [*lines, ""]
 
 
 def _remarks(explanation: Explanation, decision: Decision, terminal: Terminal) -> list[str]:

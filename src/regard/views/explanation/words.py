@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ...records.explanation import Decision, Explanation
 from ...records.weights import Weights, pieces_holding_half, sum_by
-from ..drawing.words import method_in_words, percent, two_digits
+from ..drawing.words import method_in_words, percent, two_digits, write_signed
 from .folding import is_even
 from .stop_words import says_little
 
@@ -19,10 +19,12 @@ __all__ = [
     "how_to_read",
     "is_right",
     "method_name",
+    "ngram_words",
     "notes",
     "opposing_words",
     "question",
     "tell_finding",
+    "tell_shares",
     "tell_spread",
 ]
 
@@ -96,6 +98,30 @@ def tell_spread(decision: Decision) -> str:
             held = pieces_holding_half(weights.values)
             parts.append(f"{held:,} of {len(weights):,} {plural}")
     return f"Half of the weight lies on {' and '.join(parts)}." if parts else ""
+
+
+def tell_shares(decision: Decision) -> str:
+    """Say what network and n-grams put into the answer; nothing where only one of them answers."""
+    shares = decision.shares
+    if shares is None:
+        return ""
+    rival = "" if shares.against is None else f" against {shares.against}"
+    return (
+        f"The log-odds of {decision.label}{rival}, {write_signed(shares.total)}, are "
+        f"{write_signed(shares.network)} from the network, "
+        f"{write_signed(math.fsum(shares.ngrams.amounts))} from the n-grams of the text and "
+        f"{write_signed(shares.start)} that they give any text."
+    )
+
+
+def ngram_words(explanation: Explanation, decision: Decision, count: int = 6) -> list[Heavy]:
+    """The words whose n-grams say most, for the label or against it, each once."""
+    if decision.shares is None:
+        return []
+    weights = decision.shares.ngrams
+    order = sorted(range(len(weights)), key=lambda place: -abs(weights.amounts[place]))
+    spoken = [place for place in order if weights.amounts[place]]
+    return _once(explanation, weights, spoken, count, telling=False)
 
 
 def tell_finding(decision: Decision) -> str:

@@ -1,0 +1,98 @@
+"""What the network and the n-grams beside it each put into an answer: parts that add up to it.
+
+The n-grams add to the logits word by word, so their part is exact, and so is what is left for the
+network as a whole. Between two labels, and for each of several labels, log-odds are a line along
+the logits; with more labels the answer is weighed against its likeliest rival, which is one too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from ..nn.rows import row_sum
+from ..records.explanation import Decision, Explanation, Shares
+from ..records.weights import Weights
+from .answers import Answers
+from .gradients import UNIT
+
+__all__ = ["with_shares"]
+
+ADDING = ("gradient_input", "attention_gradient", "integrated_gradients")
+"""The methods whose scores of words are the network's part plus that of the n-grams."""
+
+
+def with_shares(answers: Answers, explained: Sequence[Explanation]) -> list[Explanation]:
+    """Add to each decision what network and n-grams put into it; nothing without n-grams."""
+    by_word = answers.model.word_shares(answers.batch)
+    if by_word is None:
+        return list(explained)
+    with torch.no_grad():
+        logits = answers.output.logits
+        beside = answers.model.completed(torch.zeros_like(logits), answers.batch)
+    documents = answers.batch.by_document
+    parts = _Parts(
+        logits=logits.double().cpu(),
+        beside=beside.double().cpu(),
+        of_words=row_sum(documents.with_values(by_word.double())).cpu(),
+        words=by_word.double().cpu().split(documents.host_lengths),
+    )
+    return [
+        replace(
+            explanation,
+            decisions=tuple(
+                replace(
+                    decision, shares=_shares(answers, parts, place, decision, explanation.method)
+                )
+                for decision in explanation.decisions
+            ),
+        )
+        for place, explanation in enumerate(explained)
+    ]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Parts:
+    """What the logits of a batch are made of, (documents, classes) each."""
+
+    logits: Tensor
+    beside: Tensor  # all that the n-grams say
+    of_words: Tensor  # the part of it that the words of the text put there
+    words: Sequence[Tensor]  # of each document that part word by word, (words, classes)
+
+
+def _shares(answers: Answers, parts: _Parts, place: int, decision: Decision, method: str) -> Shares:
+    number = answers.classes.index(decision.label)
+    rival = None if answers.multilabel else answers.rival(place, number)
+
+    def odds(logits: Tensor) -> Tensor:
+        """The log-odds that logits, (..., classes), stand for."""
+        found = logits[..., number] if rival is None else logits[..., number] - logits[..., rival]
+        return found / answers.temperature
+
+    total, beside = odds(parts.logits[place]).item(), odds(parts.beside[place]).item()
+    text = answers.batch.texts[place]
+    spans = [(start, end) for start, end in text.spans.tolist()]
+    scores = odds(parts.words[place]).tolist()
+    return Shares(
+        against=None if rival is None else answers.classes[rival],
+        total=total,
+        network=total - beside,
+        start=beside - odds(parts.of_words[place]).item(),
+        ngrams=Weights.from_scores("n-grams", spans, scores, unit=UNIT),
+        network_words=_network_words(answers, decision, scores) if method in ADDING else None,
+    )
+
+
+def _network_words(answers: Answers, decision: Decision, ngrams: Sequence[float]) -> Weights | None:
+    """What the method says of the network alone, where it counts in the same log-odds."""
+    words = decision.level("word")
+    alike = answers.multilabel or len(answers.classes) == 2
+    if words is None or words.scores is None or not alike:
+        return None
+    left = [score - share for score, share in zip(words.scores, ngrams, strict=True)]
+    spans = [(piece[0], piece[1]) for piece in words.pieces]
+    return Weights.from_scores("network", spans, left, unit=UNIT)
