@@ -116,8 +116,9 @@ def page(name):
 
 
 def help_of(command):
-    """The help of a command, its lines joined."""
-    return " ".join(CliRunner().invoke(app, [command, "--help"]).output.split())
+    """The help of a command, its lines joined; a line may end behind a hyphen."""
+    shown = CliRunner().invoke(app, [command, "--help"]).output
+    return " ".join(re.sub(r"(?<=\w-)\n\s+", "", shown).split())
 
 
 def test_a_score(monkeypatch):

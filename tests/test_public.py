@@ -16,6 +16,8 @@ NAMES = [
     "BertTagger",
     "BertTextClassifier",
     "CAHANConfig",
+    "Caption",
+    "Captioner",
     "ConfigError",
     "DataError",
     "Document",

@@ -47,10 +47,10 @@ def evaluate(
     device: Device = "auto",
     quiet: Quiet = False,
 ) -> None:
-    """Say how good a model is on new documents, or on new pairs.
+    """Say how good a model is on new documents, pairs or pictures.
 
     Beside a classifier stand simple baselines, and its worst mistakes are shown; a translator is
-    scored by BLEU and chrF.
+    scored by BLEU and chrF, a captioner by BLEU, with its worst captions.
     """
     find_task(model, context).evaluate(
         ModelToEvaluate(

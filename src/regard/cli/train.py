@@ -133,7 +133,7 @@ def train(
     device: Device = "auto",
     quiet: Quiet = False,
 ) -> None:
-    """Train a classifier on labelled documents, a translator on pairs, or a BERT.
+    """Train a classifier, a translator, a captioner of pictures, or a BERT.
 
     Documents may be of any length and number; the model is saved as a folder.
     """
