@@ -1,5 +1,6 @@
 # make demo   train, evaluate and explain on texts this machine already has; writes demo/report.html
 # make test   everything that must hold: format, lint, types, tests
+# make docs   the site, built strictly and without a request to anyone, in site/
 # make bench  speed and memory against what people use today, written to benchmarks/results
 # Both work on a fresh checkout: the first thing they do is to set up .venv.
 
@@ -8,7 +9,7 @@ BIN := .venv/bin
 # Without bytecode files every start of torch takes twice as long.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-slow bench setup clean
+.PHONY: demo docs test test-slow bench setup clean
 
 demo: setup
 	$(BIN)/regard demo --out demo
@@ -18,6 +19,10 @@ test: setup
 
 test-slow: setup
 	$(BIN)/python -m pytest -m slow
+
+# Every link between pages is checked: one that leads nowhere ends the build.
+docs: setup
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 # Needs the IMDB reviews in ../shared/data and a quiet machine; about ten minutes.
 bench: setup
