@@ -5,6 +5,7 @@
 For every set and seed one `regard train` and one `regard evaluate`, as a person would call them.
 The linear columns are fitted in the same run on the same texts. What is done is kept in
 benchmarks/results/accuracy.json and not done again; --again throws away what the sets named have.
+--jobs 8 --threads 1 measures eight at a time: the first seed of every set, then the next.
 Everything is chosen on the training files: the test files are read to score. scripts/tables puts
 the table of that file into docs/records/results.md.
 
@@ -43,6 +44,7 @@ OURS = {"": "default", "fast": "fast", "balanced": "balanced", "accurate": "accu
 
 Row = dict[str, object]
 Rows = list[Row]
+Item = tuple[str, str, int | None]  # a set, a method, and a seed where it draws numbers
 
 
 @dataclass(frozen=True)
@@ -170,7 +172,11 @@ def main() -> None:
     parser.add_argument("--splits", type=Path, help="write what is trained and scored, and stop")
     parser.add_argument("--from", type=Path, dest="written", help="read what --splits wrote")
     parser.add_argument("--out", type=Path, default=KEPT)
+    parser.add_argument("--answer", nargs=3, help=argparse.SUPPRESS)  # a part, its set, a method
     options = parser.parse_args()
+    if options.answer:
+        print(json.dumps(count_right(*options.answer)))
+        return
     if options.splits:
         for name in options.sets:
             write_parts(SETS[name].parts(options.data), options.splits / name)
@@ -178,6 +184,15 @@ def main() -> None:
     if options.written is None and not options.data.exists():
         sys.exit(f"{options.data} is not here; this benchmark needs those data")
     Measuring(options).run()
+
+
+@dataclass(frozen=True)
+class Counted:
+    """How many documents of a part were right, and how long it took."""
+
+    right: int
+    documents: int
+    seconds: float
 
 
 class Measuring:
@@ -191,6 +206,7 @@ class Measuring:
         if options.again:
             self.kept = [run for run in self.kept if run["set"] not in options.sets]
         self.lock = Lock()
+        self.counted: dict[Item, list[Counted]] = {}
         self.facts: Row = {
             "commit": commit(),
             "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
@@ -208,11 +224,19 @@ class Measuring:
                     if self._missing(name):
                         write_parts(SETS[name].parts(self.options.data), folder / name)
             work = [item for name in self.options.sets for item in self._missing(name)]
+            # Seed after seed, so that whoever has to stop early has a figure of every set.
+            work.sort(key=lambda item: 0.5 if item[2] is None else item[2])
+            parts = [(item, sorted((folder / item[0]).iterdir())) for item in work]
             with ThreadPoolExecutor(self.options.jobs) as pool:
-                for item in [pool.submit(self._measure, folder, *item) for item in work]:
-                    item.result()
+                begun = [
+                    pool.submit(self._measure, part, item, len(some))
+                    for item, some in parts
+                    for part in some
+                ]
+                for one in begun:
+                    one.result()
 
-    def _missing(self, name: str) -> list[tuple[str, str, int | None]]:
+    def _missing(self, name: str) -> list[Item]:
         """What is still to be measured on a set: a method, and a seed where it draws numbers."""
         linear = [] if self.options.no_linear else [(name, method, None) for method in LINEAR]
         ours = [(name, self._method, seed) for seed in self.options.seeds]
@@ -223,29 +247,36 @@ class Measuring:
     def _method(self) -> str:
         return " ".join(["regard", self.options.recipe or "default", *self.options.changes])
 
-    def _measure(self, folder: Path, name: str, method: str, seed: int | None) -> None:
-        """Train and score all parts of a set in one way, and keep how many were right."""
-        began, right, total = time.perf_counter(), 0, 0
-        for part in sorted((folder / name).iterdir()):
-            if seed is None:
-                answers = linear_answers(part, SETS[name], method)
-                truth = [row["label"] for row in read_rows(part / "test.jsonl.gz")]
-                right += sum(str(a) == str(b) for a, b in zip(answers, truth, strict=True))
-                total += len(truth)
-            else:
-                found = self._ours(part, seed)
-                right += round(found["accuracy"] * found["documents"])
-                total += found["documents"]
-        run: Row = {"set": name, "method": method, "seed": seed, "accuracy": right / total}
-        run |= {"documents": total, "seconds": round(time.perf_counter() - began, 1)}
+    def _measure(self, part: Path, item: Item, part_count: int) -> None:
+        """Train and score one part of a set in one way; keep the figure after the last part."""
+        name, method, seed = item
+        began = time.perf_counter()
+        if seed is None:
+            asked = ["--answer", str(part), name, method]
+            told = self._call([sys.executable, __file__, *asked])
+            right, documents = json.loads(told.splitlines()[-1])
+        else:
+            right, documents = self._ours(part, seed)
         with self.lock:
-            self.kept.append(run | self.facts)
-            beside = self.options.out.with_suffix(".part")
-            beside.write_text(json.dumps(whole(self.kept), indent=1) + "\n")
-            beside.replace(self.options.out)
+            counted = self.counted.setdefault(item, [])
+            counted.append(Counted(right, documents, time.perf_counter() - began))
+            if len(counted) == part_count:
+                self._keep(item, counted)
+
+    def _keep(self, item: Item, parts: Sequence[Counted]) -> None:
+        """Keep how many documents of a set were right."""
+        name, method, seed = item
+        total = sum(part.documents for part in parts)
+        right = sum(part.right for part in parts)
+        run: Row = {"set": name, "method": method, "seed": seed, "accuracy": right / total}
+        run |= {"documents": total, "seconds": round(sum(part.seconds for part in parts), 1)}
+        self.kept.append(run | self.facts)
+        beside = self.options.out.with_suffix(".part")
+        beside.write_text(json.dumps(whole(self.kept), indent=1) + "\n")
+        beside.replace(self.options.out)
         print(json.dumps(run), flush=True)
 
-    def _ours(self, part: Path, seed: int) -> dict[str, int | float]:
+    def _ours(self, part: Path, seed: int) -> tuple[int, int]:
         """Train and score as a person would."""
         with tempfile.TemporaryDirectory() as place:
             model = str(Path(place) / "model")
@@ -257,10 +288,12 @@ class Measuring:
             self._regard(command)
             asked = ["evaluate", model, str(part / "test.jsonl.gz"), "--json", "--quiet"]
             report = json.loads(self._regard([*asked, "--device", self.options.device]))
-        return {"accuracy": report["accuracy"], "documents": report["document_count"]}
+        return round(report["accuracy"] * report["document_count"]), report["document_count"]
 
     def _regard(self, arguments: Sequence[str]) -> str:
-        command = [sys.executable, "-m", "regard", *arguments]
+        return self._call([sys.executable, "-m", "regard", *arguments])
+
+    def _call(self, command: Sequence[str]) -> str:
         threads = {"OMP_NUM_THREADS": str(self.options.threads)}
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=os.environ | threads)
         if done.returncode:
@@ -283,6 +316,17 @@ def write_parts(parts: Iterable[Part], folder: Path) -> None:
 def read_rows(path: Path) -> Rows:
     with gzip.open(path, "rt", encoding="utf-8") as file:
         return [json.loads(line) for line in file]
+
+
+def count_right(part: str, name: str, method: str) -> tuple[int, int]:
+    """Fit a plain linear model on a part's training texts; count right answers to its test texts.
+
+    In a process of its own, so that several can be fitted at a time.
+    """
+    answers = linear_answers(Path(part), SETS[name], method)
+    truth = [row["label"] for row in read_rows(Path(part) / "test.jsonl.gz")]
+    right = sum(str(one) == str(other) for one, other in zip(answers, truth, strict=True))
+    return right, len(truth)
 
 
 def linear_answers(part: Path, used: Set, method: str) -> list[object]:
