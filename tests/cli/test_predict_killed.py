@@ -69,3 +69,29 @@ def test_a_killed_run_loses_and_doubles_no_row(shell, project, data, tmp_path):
 def test_resume_needs_files(shell, project):
     error = shell("predict", project.model, project.new, "--resume").error
     assert error == "--resume needs files to go on with, not -"
+
+
+def test_a_killed_share_is_gone_on_with_and_a_done_one_is_skipped(shell, project, data, tmp_path):
+    """The shares of a disturbed run are the bytes of those of an undisturbed one."""
+    out, whole = tmp_path / "out.jsonl", tmp_path / "whole.jsonl"
+    share = (project.model, data, "--shard", "1/2")
+    first = tmp_path / "out.part-1-of-2.jsonl"
+    killed("predict", *share, "--out", out, once_there=Path(f"{first}.progress"))
+    assert not first.exists()
+    for number in (1, 2):
+        for to in (out, whole):
+            ended = shell("predict", *share[:-1], f"{number}/2", "--out", to)
+            assert ended.code == 0, ended.err
+    again = shell("predict", *share, "--out", out)
+    assert f"{first} is there already" in again.err
+    found = []
+    for number in (1, 2):
+        mine, theirs = (tmp_path / f"{name}.part-{number}-of-2.jsonl" for name in ("out", "whole"))
+        assert mine.read_bytes() == theirs.read_bytes()
+        found += ids(mine)
+    assert sorted(found) == list(range(COUNT))
+
+
+def test_a_share_needs_files(shell, project):
+    error = shell("predict", project.model, project.new, "--shard", "1/2").error
+    assert error == "--shard needs files to read and to write, not -"

@@ -40,6 +40,13 @@ def predict(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with an output that a killed run has left.")
     ] = False,
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            metavar="I/N",
+            help="Label share I of N, into a file of its own; a share that is done is skipped.",
+        ),
+    ] = None,
     protect_formulas: Annotated[
         bool,
         typer.Option(
@@ -60,6 +67,8 @@ def predict(
     import_torch()
     from ..data.formats.table import FORMATS, written_suffixes
 
+    if shard is not None and STANDARD_INPUT in (data, out):
+        raise ConfigError("--shard needs files to read and to write, not -")
     if resume and STANDARD_INPUT in (data, out):
         raise ConfigError("--resume needs files to go on with, not -")
     if resume and Path(data).exists() and not (Path(data).is_file() or Path(data).is_dir()):
@@ -79,6 +88,7 @@ def predict(
             explain=explain,
             receipt=receipt,
             resume=resume,
+            shard=shard,
             protect_formulas=protect_formulas,
             encoding=encoding,
             on_bad_row=on_bad_row,

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from ...data.formats.lines import STANDARD_INPUT
+from ...data.shards import Shard
 from ...errors import ConfigError, DataError
 from ..inputs import DocumentsToRead, existing, open_documents
 from ..output import Delivery, Drawn, Remarks, counted, say
@@ -422,6 +423,13 @@ def _predict(asked: DocumentsToLabel) -> None:
     from ...estimators.saved import Saved
 
     existing(asked.data)
+    shard = None if asked.shard is None else Shard.parse(asked.shard)
+    if shard is not None:
+        # Whoever starts the same share again goes on with it, or has nothing to do.
+        asked = replace(asked, out=shard.name(asked.out), resume=True)
+        if Path(asked.out).exists():
+            say(f"{asked.out} is there already", quiet=asked.quiet)
+            return
     saved = Saved.read(asked.model)
     remarks = Remarks(quiet=asked.quiet)
     columns = (asked.text_column, None, None)
@@ -433,6 +441,7 @@ def _predict(asked: DocumentsToLabel) -> None:
         explain=asked.explain,
         receipt=asked.receipt,
         waits=asked.data == STANDARD_INPUT,
+        shard=shard,
     )
     if asked.out == STANDARD_INPUT:
         count = write_rows(
@@ -480,6 +489,7 @@ def _same_job(asked: DocumentsToLabel, columns: Columns) -> dict[str, str]:
         "explain": asked.explain,
         "receipt": asked.receipt,
         "protect_formulas": asked.protect_formulas,
+        "shard": asked.shard,
     }
     weights, config = asked.model / "weights.safetensors", asked.model / "config.json"
     job = {"model": file_digest(weights, config)}
@@ -497,13 +507,15 @@ class _Answering:
     explain: bool
     receipt: bool  # whether to measure how faithful the explanations are
     waits: bool  # whether the next document may be long in coming
+    shard: Shard | None = None  # which of the documents; None: all
 
     def rows(self, documents: Reader, skip: int = 0) -> Iterator[Cells]:
         """One row a document: what it came with, then what the model says."""
         from ...data.threads import ahead
         from ...models.reader import text_chunks
 
-        left = islice(documents, skip, None)
+        mine = documents if self.shard is None else self.shard.of(documents)
+        left = islice(mine, skip, None)
         read = text_chunks(left, lambda document: len(document.text))
         # A thread that waits for standard input would keep Ctrl-C waiting too.
         for chunk in read if self.waits else ahead(read):

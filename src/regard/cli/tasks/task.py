@@ -128,6 +128,7 @@ class DocumentsToLabel:
     explain: bool
     receipt: bool
     resume: bool
+    shard: str | None
     protect_formulas: bool
     encoding: str | None
     on_bad_row: str
