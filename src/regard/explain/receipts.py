@@ -12,6 +12,7 @@ from torch import Tensor
 from ..records.explanation import (
     NOT_MEASURED,
     TOO_SHORT,
+    ClassName,
     Decision,
     ErasureCurve,
     Explanation,
@@ -70,21 +71,19 @@ def with_receipts(
 
 def measure(opened: Sequence[Inquiry], explanations: Sequence[Explanation]) -> list[Explanation]:
     """Add receipts to one explanation a document; what inquiries know is not asked again."""
+    wanted = [
+        # A counterfactual ranks nothing: what it says was measured when it was found.
+        [None if decision.change else inquiry.wanted(decision) for decision in one.decisions]
+        for inquiry, one in zip(opened, explanations, strict=True)
+    ]
+    _ask_together([level for rows in wanted for levels in rows for level in levels or ()])
     found = []
-    _ask_together(
-        [
-            wanted
-            for inquiry, explanation in zip(opened, explanations, strict=True)
-            for decision in explanation.decisions
-            if not decision.change
-            for wanted in inquiry.wanted(decision)
-        ]
-    )
-    for inquiry, explanation in zip(opened, explanations, strict=True):
+    for inquiry, explanation, rows in zip(opened, explanations, wanted, strict=True):
         decisions = tuple(
-            # A counterfactual ranks nothing: what it says was measured when it was found.
-            decision if decision.change else replace(decision, receipt=inquiry.receipt(decision))
-            for decision in explanation.decisions
+            decision
+            if levels is None
+            else replace(decision, receipt=inquiry.receipt(decision.label, levels))
+            for decision, levels in zip(explanation.decisions, rows, strict=True)
         )
         found.append(replace(explanation, decisions=decisions))
     return found
@@ -116,12 +115,10 @@ class Inquiry:
         self.whole = answers.probabilities[place : place + 1]
         self._pieces: dict[str, Pieces] = {}
 
-    def receipt(self, decision: Decision) -> Receipt:
-        """Measure the scores of the words and of the sentences behind a decision."""
-        number = self._answers.classes.index(decision.label)
-        findings = [
-            self._finding(pieces, amounts, number) for pieces, amounts in self.wanted(decision)
-        ]
+    def receipt(self, label: ClassName, wanted: Sequence[tuple[Pieces, Floats]]) -> Receipt:
+        """Measure the scores of the words and of the sentences behind a decision for a label."""
+        number = self._answers.classes.index(label)
+        findings = [self._finding(pieces, amounts, number) for pieces, amounts in wanted]
         judgements = tuple(finding.judgement for finding in findings)
         return Receipt(
             verdict=together(judgements),
