@@ -25,8 +25,9 @@ TEXTS = (
 WORDS = sorted({word.lower() for text in TEXTS for word in tokenize(text).words()} - {"slept"})
 VOCAB = Vocab(WORDS)
 SMALL = {"embedding_size": 6, "hidden_size": 4, "attention_size": 5}
+HEADS = {"hierarchical-transformer": {"heads": 2}}  # which share 8 columns
 CONFIGS = {
-    **{name: config(**SMALL) for name, config in MODELS.items()},
+    **{name: config(**SMALL, **HEADS.get(name, {})) for name, config in MODELS.items()},
     "flow": HANConfig(**SMALL, reading="flow"),
     "glass box": HANConfig(**SMALL, encoder="none"),
     "structured": HANConfig(**SMALL, pooling="structured", hops=2),
