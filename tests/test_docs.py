@@ -68,11 +68,14 @@ def test_the_python_of_the_readme_works(tmp_path, monkeypatch):
     assert (tmp_path / "model" / "config.json").exists()
 
 
+MADE = {"tutorial.md", "reference/commands.md"}  # by scripts/site.py, when the site is built
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_between_pages_lead_somewhere(page):
     targets = re.findall(r"\]\(([^)#:]+?)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
     missing = [target for target in targets if not (page.parent / target).exists()]
-    assert not missing
+    assert set(missing) <= MADE
 
 
 def test_the_contract_names_the_tests_that_show_each_promise():
