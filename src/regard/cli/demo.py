@@ -58,6 +58,7 @@ def demo(
     found = classifier.evaluate(documents, title="Which library does this text document?")
     classifier.save(out / "model")
     write_report(found, out / "report.html", render)
+    write_report(found, out / "report.json", None)
     if not quiet:
         seconds = time.perf_counter() - began
         show(
