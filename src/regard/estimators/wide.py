@@ -23,7 +23,7 @@ from ..models.base import Model
 from ..models.ngrams import NGramTable, Rows, count_ngrams
 from ..models.wide import Wide, WideConfig, WidePart
 from ..tasks.calibration import fit_temperature, log_loss
-from ..tasks.linear import Linear, bayes_ratios, fit_linear
+from ..tasks.linear import MAX_STEPS, Linear, bayes_ratios, fit_linear
 from ..tasks.predictions import Floats, Integers
 from ..text.spelling import letter_sizes, spell
 from ..text.vocab import UNKNOWN
@@ -50,7 +50,8 @@ PENALTIES = 1 / 16, 1 / 64, 1 / 256
 (news agencies) want the last, few unlike ones (newsgroups) the first."""
 FOLDS = 4  # into which few documents are parted, to leave each out once, or one of many classes
 MANY = 3_000  # documents of which a tenth is left out, and the others never
-MOST_TO_CHOOSE = 6_000, 40_000_000  # documents by which it is chosen; values times columns of them
+STEPS_TO_CHOOSE = 20  # of a fit: half way down it is clear which is better
+MOST_TO_CHOOSE = 6_000, 20_000_000  # documents by which it is chosen; values times columns of them
 ENOUGH = 1000  # documents from which naive Bayes knows what to trust; with fewer it is noise
 MAX_TOKENS = 30_000_000  # of the documents that are learnt from; more are drawn from
 MAX_WORK = 200_000_000  # values times columns of weights: above, one fit takes minutes
@@ -315,7 +316,7 @@ def _choose_penalty(values: csr_matrix, mixing: csr_matrix | None, data: Learnin
     models: list[Linear] = []
     for penalty in PENALTIES:
         models = [
-            _fit(values, mixing, data, rest, penalty=penalty, start=start)
+            _fit(values, mixing, data, rest, penalty=penalty, start=start, steps=STEPS_TO_CHOOSE)
             for (_, rest), start in zip_longest(sides, models)
         ]
         logits = [model.logits(values[out]) for (out, _), model in zip(sides, models, strict=True)]
@@ -352,6 +353,7 @@ def _fit(
     *,
     penalty: float,
     start: Linear | None = None,
+    steps: int = MAX_STEPS,
 ) -> Linear:
     """Learn from some of the documents."""
     values, labels = values[chosen], data.labels[chosen]
@@ -368,6 +370,7 @@ def _fit(
         scales=scales,
         counts=None if data.counts is None else data.counts[chosen],
         start=start,
+        steps=steps,
     )
 
 

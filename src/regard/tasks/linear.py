@@ -19,7 +19,7 @@ from .predictions import Floats, Integers
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__all__ = ["Linear", "bayes_ratios", "fit_linear"]
+__all__ = ["MAX_STEPS", "Linear", "bayes_ratios", "fit_linear"]
 
 MAX_STEPS = 40
 MEMORY = 6  # pairs of steps that L-BFGS remembers: each takes as much room as the weights
@@ -55,6 +55,7 @@ def fit_linear(
     scales: Floats | None = None,
     counts: NDArray[np.floating] | None = None,
     start: Linear | None = None,
+    steps: int = MAX_STEPS,
 ) -> Linear:
     """Make the sum of the log losses and of ``penalty / 2`` times the squared weights smallest.
 
@@ -63,18 +64,18 @@ def fit_linear(
     classes), are what a part is multiplied by for each class before it is weighed: those of naive
     Bayes make the weights that it trusts cheap. ``counts`` says how much each row counts, (rows,),
     or each label of it, (rows, classes). ``start`` is where to begin, which changes how long it
-    takes and hardly what is found.
+    takes and hardly what is found. After ``steps`` steps it ends, wherever it is.
     """
     problem = _Problem(vectors, mixing, labels, class_count, penalty, scales, counts)
     first = np.zeros(problem.size)
     if start is not None and start.solution is not None and len(start.solution) == len(first):
         first = start.solution
     steepest = float(np.abs(problem(np.zeros_like(first))[1]).max(initial=0.0))
-    return problem.unpacked(_descend(problem, first, flat=TOLERANCE * steepest))
+    return problem.unpacked(_descend(problem, first, TOLERANCE * steepest, steps))
 
 
 def _descend(
-    problem: Callable[[Floats], tuple[float, Floats]], first: Floats, flat: float
+    problem: Callable[[Floats], tuple[float, Floats]], first: Floats, flat: float, steps: int
 ) -> Floats:
     """Go down to where no slope is above ``flat``, by L-BFGS (Nocedal and Wright, section 7.2).
 
@@ -83,7 +84,7 @@ def _descend(
     place = first.astype(np.float64)
     value, slope = problem(place)
     pairs: deque[tuple[Floats, Floats]] = deque(maxlen=MEMORY)
-    for _ in range(MAX_STEPS):
+    for _ in range(steps):
         if np.abs(slope).max(initial=0.0) <= flat:
             break
         direction = _bent(slope, pairs)
