@@ -7,12 +7,14 @@ split are explained by the method that the training chose, as ``regard explain``
 phrases and sentences are held against what people marked, each as a page draws them. Beside it the
 rankings that need no taught model, and a linear model's own weights: a lead is one over the best of
 them, with an interval over documents, the mean of the seeds in each. Choose on val; read test once.
+The test split has marks of several kinds: ``--columns`` takes them all from one run.
 Needs ../shared/data/rationales.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import statistics
 import subprocess
@@ -45,14 +47,14 @@ MUST = {"lead": 0.05, "comprehensiveness": 3.0}
 DRAWS = 1000
 
 Found = dict[str, list[float]]
-"""For each ranking and measure, "last words, phrase", what each document gives."""
+"""For each ranking, "last words, phrase, evidence", what each document gives."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--split", default="test", choices=["val", "test"])
-    parser.add_argument("--column", default="evidence", help="what people marked")
+    parser.add_argument("--columns", nargs="+", default=["evidence"], help="what people marked")
     parser.add_argument("--limit", type=int, default=None, help="documents, to try it out")
     parser.add_argument("--set", action="append", default=[], dest="changes")
     parser.add_argument("--workers", type=int, default=1, help="seeds at the same time")
@@ -63,13 +65,19 @@ def main() -> None:
     with ProcessPoolExecutor(options.workers, get_context("spawn")) as pool:
         asked = [pool.submit(run, seed, options) for seed in options.seeds]
         runs, measured = zip(*(one.result() for one in asked), strict=True)
-    levels = {level: compare(level, measured) for level in DRAWN.values()}
     torch.set_num_threads(1)
-    told = {"split": options.split, "column": options.column, "changes": options.changes}
-    lost = statistics.mean(one["comprehensiveness_ratio"] for one in runs)
-    found = {**told, "must": MUST, "runs": runs, "levels": levels, "comprehensiveness_ratio": lost}
-    print(json.dumps({"levels": levels, "comprehensiveness_ratio": lost}, indent=1))
-    save(options.name, {**provenance(options.seeds), **found})
+    found: dict[str, object] = {
+        "split": options.split,
+        "changes": options.changes,
+        "must": MUST,
+        "comprehensiveness_ratio": statistics.mean(one["comprehensiveness_ratio"] for one in runs),
+        "columns": {
+            column: {level: compare(f"{level}, {column}", measured) for level in DRAWN.values()}
+            for column in options.columns
+        },
+    }
+    print(json.dumps(found, indent=1))
+    save(options.name, {**provenance(options.seeds), **found, "runs": runs})
 
 
 def run(seed: int, options: argparse.Namespace) -> tuple[dict[str, object], Found]:
@@ -84,7 +92,7 @@ def run(seed: int, options: argparse.Namespace) -> tuple[dict[str, object], Foun
     documents = list(read_documents(DATA / f"movies_{options.split}.parquet"))[: options.limit]
     truth = [document.label for document in documents]
     accuracy = classifier.score([document.text for document in documents], truth)
-    found = measure_rankings(classifier, documents, options.column)
+    found = measure_rankings(classifier, documents, options.columns)
     lost, chance = (found.pop(name) for name in ("comprehensiveness", "comprehensiveness, random"))
     result: dict[str, object] = {
         "seed": seed,
@@ -101,7 +109,7 @@ def run(seed: int, options: argparse.Namespace) -> tuple[dict[str, object], Foun
 
 
 def measure_rankings(
-    classifier: DocumentClassifier, documents: Sequence[Document], column: str
+    classifier: DocumentClassifier, documents: Sequence[Document], columns: Sequence[str]
 ) -> Found:
     """Measure the default method, others and the opponents on every document with marks."""
     fitted = classifier.fitted_
@@ -120,14 +128,14 @@ def measure_rankings(
             rows.setdefault("comprehensiveness", {})[places[row]] = lost.value
             rows.setdefault("comprehensiveness, random", {})[places[row]] = lost.random
         for name, some in explained.items():
-            for row, one in enumerate(some):
+            for (row, one), column in itertools.product(enumerate(some), columns):
                 evidence = read_evidence(documents[places[row]], column)
                 values = measure_plausibility(one, evidence, share=0.3)
                 for key, level in DRAWN.items():
                     if key in values:
-                        kept = rows.setdefault(f"{name}, {level}", {})
+                        kept = rows.setdefault(f"{name}, {level}, {column}", {})
                         kept[places[row]] = values[key].value
-                        chance = rows.setdefault(f"random, {level}", {})
+                        chance = rows.setdefault(f"random, {level}, {column}", {})
                         chance[places[row]] = values[key].baseline
     return {name: [of[place] for place in sorted(of)] for name, of in rows.items()}
 
