@@ -167,8 +167,9 @@ class BertUsage(TextEstimator):
                 "validation_examples": len(held_out or ()),
                 "texts_cut": cut,
                 "tuned_parameters": _tuned(self.model_),
-                "leaves_out": any(not one.marked for one in training),
             }
+            if self.asked == "spans":
+                data["leaves_out"] = any(not one.marked for one in training)
             self.facts_: Mapping[str, Plain] = fit.facts(
                 self.model_, self.history_, scores=TuningJudge.names, data=data
             )
