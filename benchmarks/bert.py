@@ -1,21 +1,24 @@
 """A small BERT taught on IMDB's texts, and what that is worth; spans and tags on real data.
 
-    python benchmarks/bert.py pretrain --save BERT --epochs 12   teach one on training and
-                                                                 unlabelled texts, without labels
-    python benchmarks/bert.py text --bert BERT [--held-out]      2,000 labels: from that BERT, and
-                                                                 from fresh weights of the same size
-    python benchmarks/bert.py spans --bert BERT [--held-out]     evidence in reviews (ERASER Movies)
-    python benchmarks/bert.py tags --bert BERT [--held-out]      sentences (UD English EWT)
+    python benchmarks/bert.py begin --save START                pieces of IMDB, and fresh weights
+    python benchmarks/bert.py pretrain --bert START --save BERT --minutes 5
+                                 teach it on training and unlabelled texts, without labels
+    python benchmarks/bert.py text --bert BERT                  2,000 labels: from those weights,
+                                 and from fresh ones of the same network; each with the learning
+                                 rate that is best for it on 4,000 further training texts
+    python benchmarks/bert.py spans --bert BERT [--held-out]    evidence in reviews (ERASER Movies)
+    python benchmarks/bert.py tags --bert BERT [--held-out]     sentences (UD English EWT)
+    python benchmarks/bert.py join FILE FILE                    put results together
 
-With --held-out the test files are not touched: so settings are chosen, by --set PART.NAME=VALUE
-for the tuned and --fresh-set for the fresh network. Each run is added to
-benchmarks/results/bert.json, or to --out. Needs ../shared/data, or --data.
+With --held-out the test files are not touched: so settings are chosen, by --set PART.NAME=VALUE.
+Each run is added to benchmarks/results/bert.json, or to --out. Needs ../shared/data, or --data.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import signal
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -31,6 +34,7 @@ from regard.config import with_text_values
 from regard.data.masking import MaskingConfig
 from regard.data.spans import Marked, read_marked
 from regard.data.tuning import Example
+from regard.estimators.bert_folder import save_bert
 from regard.estimators.bert_usages import (
     TUNING,
     BertSpanFinder,
@@ -43,16 +47,20 @@ from regard.estimators.pretraining import PRETRAINING, Pretrainer
 from regard.models.bert import BertConfig
 from regard.models.tuned_bert import TuningConfig
 from regard.tasks.spans import score_segments
-from regard.text.pieces import PiecesConfig
+from regard.text.pieces import PiecesConfig, WordPieces
 from regard.text.tokenize import tokenize
+from regard.training.config import TrainingConfig
 from regard.training.observers import TrainingProgress
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 LABELS = 2000
 HELD_OUT = 4000  # further training texts that settings are chosen by
-NETWORK = BertConfig(hidden_size=384, layers=6, heads=6, feed_size=1536, longest=512)
+NETWORK = BertConfig(hidden_size=256, layers=4, heads=4, feed_size=1024, longest=512)
 MASKING = MaskingConfig(longest=512)
-TEACHING = replace(PRETRAINING, batch_size=512, batch_tokens=65536, learning_rate=7e-4, warmup=0.08)
+TEACHING = replace(PRETRAINING, learning_rate=1e-3)
+TRIAL = 2000  # texts by which it is found out how much can be read in the time there is
+RATES = {"taught": ("1e-4", "2e-4", "4e-4"), "fresh": ("1e-4", "3e-4", "1e-3")}
+EPOCHS = {"taught": 6, "fresh": 12}
 TOGETHER = 10  # sentences of a treebank that make a text
 Spans = tuple[Marked, ...]
 
@@ -72,36 +80,60 @@ def precise(device: str) -> str:
     return "bfloat16" if device != "cpu" and torch.cuda.is_available() else "float32"
 
 
-def teach(asked: argparse.Namespace) -> dict[str, object]:
-    """Pretrain on texts that no test has."""
-    folder = asked.data / "imdb"
+def texts_without_labels(data: Path) -> list[str]:
+    """The training and unlabelled texts of IMDB, each once, and none that the test has."""
+    folder = data / "imdb"
     tested = set(column(folder / "test.parquet", "text"))
     texts = column(folder / "train.parquet", "text") + column(folder / "unsup.parquet", "text")
-    texts = [text for text in dict.fromkeys(texts) if text not in tested][: asked.limit]
+    return [text for text in dict.fromkeys(texts) if text not in tested]
+
+
+def begin(asked: argparse.Namespace) -> None:
+    """Write a network with fresh weights, and pieces: those of the texts, or of a folder."""
+    if asked.pieces is not None:
+        pieces = WordPieces.load(asked.pieces)
+    else:
+        texts = texts_without_labels(asked.data)
+        pieces = WordPieces.from_texts(lambda: texts, PiecesConfig(size=8000))
+    (network,) = changed(asked.set, network=NETWORK)
+    assert isinstance(network, BertConfig)
+    torch.manual_seed(asked.seeds[0])
+    save_bert(asked.save, network.build(vocab_size=len(pieces)), pieces)
+
+
+def teach(asked: argparse.Namespace) -> dict[str, object]:
+    """Pretrain, as many passes as the time allows."""
+    began = time.perf_counter()
+    texts = texts_without_labels(asked.data)[: asked.limit]
     training = replace(
         TEACHING, epochs=asked.epochs, seed=asked.seeds[0], precision=precise(asked.device)
     )
-    network, masking, pieces, training = changed(
-        asked.set,
-        network=NETWORK,
-        masking=MASKING,
-        pieces=PiecesConfig(size=8000),
-        training=training,
-    )
+    masking, training = changed(asked.set, masking=MASKING, training=training)
+    assert isinstance(masking, MaskingConfig) and isinstance(training, TrainingConfig)
+    if asked.minutes is not None:
+        some = texts[:: max(1, len(texts) // TRIAL)]
+        trial = replace(training, epochs=1)
+        tried = Pretrainer(
+            training=trial, masking=masking, bert=asked.bert, validation=0.0, device=asked.device
+        ).fit_texts(some)
+        count = int(str(tried.facts_["training_pieces"]))
+        a_pass = float(str(tried.facts_["training_seconds"])) * len(texts) / len(some)
+        training = replace(training, epochs=max(1, int(60 * asked.minutes / a_pass)))
+        print(f"{count} pieces in a trial, {a_pass:.0f} s a pass: {training.epochs}", flush=True)
     pretrainer = Pretrainer(
-        network, training=training, masking=masking, pieces=pieces, device=asked.device
+        training=training, masking=masking, bert=asked.bert, device=asked.device
     )
-    began = time.perf_counter()
     with TrainingProgress() as lines:
         pretrainer.fit_texts(iter(texts), options=FitOptions(observers=(lines,)))
     pretrainer.save(asked.save)
-    seconds = pretrainer.history_.seconds if pretrainer.history_ else 0.0
-    passes = pretrainer.training.epochs
-    read = int(str(pretrainer.facts_["training_pieces"])) * passes
+    history = pretrainer.history_
+    assert history is not None
+    read = int(str(pretrainer.facts_["training_pieces"])) * len(history.epochs)
     return {
         "texts": len(texts),
-        "pieces_a_second": round(read / seconds),
-        "minutes_of_training": round(seconds / 60, 2),
+        "passes": len(history.epochs),
+        "pieces_a_second": round(read / max(history.seconds, 1e-9)),
+        "minutes_of_training": round(history.seconds / 60, 2),
         "minutes_in_all": round((time.perf_counter() - began) / 60, 2),
         "facts": dict(pretrainer.facts_),
         "settings": pretrainer.settings_.to_dict(),
@@ -114,20 +146,29 @@ def labelled(path: Path) -> list[Example]:
 
 
 def tune_texts(asked: argparse.Namespace) -> dict[str, object]:
-    """Tune on 2,000 labels, from the folder's weights and from fresh ones, seed by seed."""
+    """Tune on 2,000 labels, from the folder's weights or from fresh ones, seed by seed."""
     folder = asked.data / "imdb"
-    every = labelled(folder / "train.parquet")
-    runs = []
-    for seed in asked.seeds:
-        order = np.random.default_rng(seed).permutation(len(every))
-        given = [every[n] for n in order[:LABELS]]
-        judged = [every[n] for n in order[LABELS : LABELS + HELD_OUT]]
-        if not asked.held_out:
-            judged = labelled(folder / "test.parquet")
-        for fresh, changes in ((False, asked.set), (True, asked.fresh_set)):
-            run = tuned(asked, BertTextClassifier, given, judged, seed, changes, fresh=fresh)
-            runs.append({"begins": "fresh" if fresh else "taught", **run})
-    return {"labels": LABELS, "runs": runs}
+    every, tested = labelled(folder / "train.parquet"), labelled(folder / "test.parquet")
+    tries, runs = [], []
+    for begins in asked.begins:
+        best: tuple[float, list[str]] = (-1.0, [])
+        for rate in RATES[begins]:
+            given, judged = drawn(every, asked.seeds[0])
+            changes = [f"training.learning_rate={rate}", *asked.set]
+            run = tuned(asked, BertTextClassifier, given, judged, asked.seeds[0], changes, begins)
+            tries.append(run)
+            best = max(best, (run["scores"]["accuracy"], changes))  # type: ignore[index]
+        for seed in () if asked.held_out else asked.seeds:
+            given, _ = drawn(every, seed)
+            runs.append(tuned(asked, BertTextClassifier, given, tested, seed, best[1], begins))
+    return {"labels": LABELS, "tries": tries, "runs": runs}
+
+
+def drawn(every: Sequence[Example], seed: int) -> tuple[list[Example], list[Example]]:
+    """Examples to learn from, and others to choose settings by."""
+    order = np.random.default_rng(seed).permutation(len(every)).tolist()
+    chosen = [every[n] for n in order[: LABELS + HELD_OUT]]
+    return chosen[:LABELS], chosen[LABELS:]
 
 
 def evidence(path: Path, name: str) -> list[Example]:
@@ -200,20 +241,22 @@ def tuned(
     judged: Sequence[Example],
     seed: int,
     changes: Sequence[str],
-    *,
-    fresh: bool = False,
+    begins: str = "taught",
 ) -> dict[str, object]:
     """Tune once with all that is given, and score once."""
-    training = replace(TUNING, seed=seed, precision=precise(asked.device), epochs=asked.epochs)
-    tuning, training = changed(changes, tuning=TuningConfig(fresh=fresh), training=training)
+    epochs = asked.epochs or EPOCHS[begins]
+    training = replace(TUNING, seed=seed, precision=precise(asked.device), epochs=epochs)
+    fresh = TuningConfig(fresh=begins == "fresh")
+    tuning, training = changed(changes, tuning=fresh, training=training)
     began = time.perf_counter()
     estimator = usage(
         asked.bert, tuning=tuning, training=training, validation=0.0, device=asked.device
     ).fit_examples(given)
     seconds = time.perf_counter() - began
     found = estimator.evaluate_examples(judged)
-    print(usage.task, "fresh" if fresh else "taught", seed, changes, found.scores, flush=True)
+    print(usage.task, begins, seed, changes, found.scores, flush=True)
     return {
+        "begins": begins,
         "seed": seed,
         "changes": list(changes),
         "scores": dict(found.scores),
@@ -232,22 +275,38 @@ MEASURES = {"pretrain": teach, "text": tune_texts, "spans": tune_spans, "tags": 
 def main() -> None:
     """Run one measure, and add it to the file."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("measure", choices=MEASURES)
+    parser.add_argument("measure", choices=("begin", *MEASURES, "join"))
+    parser.add_argument("files", type=Path, nargs="*")
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--bert", type=Path)
+    parser.add_argument("--pieces", type=Path)
     parser.add_argument("--save", type=Path)
-    parser.add_argument("--name", default="")
-    parser.add_argument("--epochs", type=int, default=4)
+    parser.add_argument("--name", default="taught")
+    parser.add_argument("--epochs", type=int, default=None)
+    parser.add_argument("--minutes", type=float, default=None)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+    parser.add_argument("--begins", nargs="+", choices=tuple(RATES), default=list(RATES))
     parser.add_argument("--limit", type=int, default=None)
     parser.add_argument("--set", action="append", default=[])
-    parser.add_argument("--fresh-set", action="append", default=[])
     parser.add_argument("--held-out", action="store_true")
     parser.add_argument("--device", default="auto")
     parser.add_argument("--out", type=Path, default=RESULTS / "bert.json")
     asked = parser.parse_args()
-    made = MEASURES[asked.measure](asked)
+    # Started in the background, it would not hear of Ctrl-C, which ends a training well.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     known = json.loads(asked.out.read_text()) if asked.out.exists() else {"measures": []}
+    if asked.measure == "begin":
+        begin(asked)
+        return
+    if asked.measure == "join":
+        for path in asked.files:
+            other = json.loads(path.read_text())
+            known = {**other, "measures": known["measures"] + other["measures"]}
+        asked.out.write_text(json.dumps(known, indent=1) + "\n")
+        return
+    if asked.measure == "pretrain" and asked.epochs is None:
+        asked.epochs = 1
+    made = MEASURES[asked.measure](asked)
     device = torch.cuda.get_device_name() if torch.cuda.is_available() else "cpu"
     entry = {"measure": asked.measure, "name": asked.name, "held_out": asked.held_out, **made}
     known |= provenance(asked.seeds) | {"device": device}

@@ -133,23 +133,28 @@ def test_a_bert_is_taught_and_tuned_on_files_like_ours(tmp_path, monkeypatch):
     """Each measure of benchmarks/bert.py is added to one file, with what was asked."""
     monkeypatch.syspath_prepend(str(FOLDER))
     bert = script("bert")
+    monkeypatch.setattr(bert, "LABELS", 12)
     texts, labels = reviews(40)
     imdb = tmp_path / "imdb"
     imdb.mkdir()
     for name, first in (("train", 0), ("test", 30), ("unsup", 20)):
         some = {"text": texts[first : first + 20], "label": labels[first : first + 20]}
         pyarrow.parquet.write_table(pyarrow.table(some), imdb / f"{name}.parquet")
-    folder, out = tmp_path / "bert", tmp_path / "bert.json"
-    small = [f"network.{one}" for one in ("hidden_size=16", "heads=2", "layers=1", "feed_size=16")]
-    common = ["--data", str(tmp_path), "--out", str(out), "--device", "cpu", "--epochs", "1"]
-    made = ["--save", str(folder), *(part for one in small for part in ("--set", one))]
-    for measure, more in (("pretrain", made), ("text", ["--bert", str(folder), "--name", "a"])):
-        monkeypatch.setattr(sys, "argv", ["bert.py", measure, *common, *more])
+    start, folder, out = tmp_path / "start", tmp_path / "bert", tmp_path / "bert.json"
+    sizes = ("hidden_size=16", "heads=2", "layers=1", "feed_size=16")
+    small = [part for one in sizes for part in ("--set", f"network.{one}")]
+    common = ["--data", str(tmp_path), "--out", str(out), "--device", "cpu"]
+    for measure, more in (
+        ("begin", ["--save", start, *small]),
+        ("pretrain", ["--bert", start, "--save", folder, "--epochs", 1]),
+        ("text", ["--bert", folder, "--epochs", 1, "--begins", "taught"]),
+    ):
+        monkeypatch.setattr(sys, "argv", ["bert.py", measure, *common, *map(str, more)])
         bert.main()
     taught, tuned = json.loads(out.read_text())["measures"]
     assert taught["texts"] == 30, "those of the test are left out"
-    assert [run["begins"] for run in tuned["runs"]] == ["taught", "fresh"]
-    assert tuned["runs"][0]["examples"] == 10
+    assert [run["begins"] for run in tuned["tries"]] == ["taught"] * 3
+    assert [run["examples"] for run in tuned["runs"]] == [10]
     (one,) = bert.sentences(_treebank(tmp_path), "dev")
     assert [one.text[m.start : m.end] for m in one.marked] == ["It rains.", "We stay in."]
     assert bert.by_rule(one.text) == one.marked
