@@ -7,7 +7,8 @@ The data are 3,000 of the 6,000 training pictures, 128 pixels on the shorter sid
 official dev pictures, by which the epoch is chosen, and all 1,000 test pictures, which are
 looked at once at the end. ``mean`` is the same decoder with every cell weighed alike: a
 mean-pooled picture. BLEU counts words in lower case without punctuation, against five references.
---validation-only leaves the test alone: that is how settings are chosen.
+--validation-only leaves the test alone: that is how settings are chosen; --save keeps the models,
+and --score FOLDER scores those that were kept, which are named by their attention and seed.
 """
 
 from __future__ import annotations
@@ -101,14 +102,25 @@ def run(options: argparse.Namespace, attention: str, seed: int) -> dict[str, obj
     }
     dev = captioner.evaluate(captions(options.data, "dev"), worst=0).scores
     found |= {f"dev_bleu_{n}": getattr(dev, f"bleu_{n}") for n in (1, 2, 3, 4)}
-    if not options.validation_only:
-        pictures = captions(options.data, "test")
-        found["test"] = asdict(captioner.evaluate(pictures, worst=0).scores)
-        if options.receipts and attention != "mean":
-            found["receipts"] = receipts(captioner, pictures, options.receipts)
     if options.save is not None:
-        captioner.save(options.save / f"{attention}-{seed}")
+        folder = options.save / f"{attention}-{seed}"
+        captioner.save(folder)
+        (options.save / f"{folder.name}.json").write_text(json.dumps(found))
+    return found if options.validation_only else found | score(options, captioner)
+
+
+def score(options: argparse.Namespace, captioner: Captioner) -> dict[str, object]:
+    """Look at the test pictures, once."""
+    pictures = captions(options.data, "test")
+    found: dict[str, object] = {"test": asdict(captioner.evaluate(pictures, worst=0).scores)}
+    if options.receipts and captioner.settings_.network.attends:
+        found["receipts"] = receipts(captioner, pictures, options.receipts)
     return found
+
+
+def score_kept(options: argparse.Namespace, folder: Path) -> dict[str, object]:
+    found: dict[str, object] = json.loads(folder.with_name(f"{folder.name}.json").read_text())
+    return found | score(options, Captioner.load(folder, device=options.device))
 
 
 def receipts(captioner: Captioner, test: list[Captioned], count: int) -> dict[str, object]:
@@ -130,7 +142,7 @@ def receipts(captioner: Captioner, test: list[Captioned], count: int) -> dict[st
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=DATA)
-    parser.add_argument("--backbone", type=Path, required=True)
+    parser.add_argument("--backbone", type=Path)
     parser.add_argument("--features", type=Path)
     parser.add_argument("--attention", nargs="+", default=["soft", "mean"])
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
@@ -138,6 +150,7 @@ def main() -> None:
     parser.add_argument("--receipts", type=int, default=100)
     parser.add_argument("--device", default="auto")
     parser.add_argument("--save", type=Path)
+    parser.add_argument("--score", type=Path, nargs="+", default=[])
     parser.add_argument("--validation-only", action="store_true")
     parser.add_argument("--name", default="flickr8k")
     options = parser.parse_args()
@@ -146,11 +159,12 @@ def main() -> None:
         runs: list[dict[str, object]] = []
         result: dict[str, object] = measuring.provenance(options.seeds)
         result |= {"settings": options.set, "published": PUBLISHED, "runs": runs}
-        for seed in options.seeds:
-            for attention in options.attention:
-                runs.append(run(options, attention, seed))
-                print(json.dumps(runs[-1]), flush=True)
-                measuring.save(options.name, result)
+        asked = [(seed, attention) for seed in options.seeds for attention in options.attention]
+        for one in options.score or asked:
+            kept = isinstance(one, Path)
+            runs.append(score_kept(options, one) if kept else run(options, one[1], one[0]))
+            print(json.dumps(runs[-1]), flush=True)
+            measuring.save(options.name, result)
 
 
 if __name__ == "__main__":

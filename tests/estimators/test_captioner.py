@@ -21,6 +21,7 @@ pytest.importorskip("sacrebleu", reason="no sacrebleu")
 SMALL = ShowAttendTellConfig(
     side=32,
     channels=16,
+    halvings=3,
     embedding_size=16,
     memory_size=64,
     hidden_size=64,

@@ -1,8 +1,8 @@
-"""Coloured shapes: pictures for which it is known where each word of the caption should look.
+"""Coloured shapes: pictures of which it is known where each word of the caption should look.
 
 "a red circle above a blue square": a network that has never seen a picture before learns to write
-it. Whether it looked at the circle when it wrote "circle" can be measured, for the cells that the
-circle lies in are known.
+it. Whether it looked at the circle when it wrote "circle" can be measured, for the cell that the
+circle lies in is known.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ..training.loop import train
 from ..training.seeds import derived_seed, seeded
 from .running import Stopwatch, Tell
 
-__all__ = ["COLOURS", "KINDS", "Scene", "Scenes", "Shapes", "draw_scene"]
+__all__ = ["CELL", "COLOURS", "KINDS", "Scene", "Scenes", "Shapes", "draw_scene"]
 
 COLOURS: dict[str, tuple[int, int, int]] = {
     "red": (214, 39, 40),
@@ -52,7 +52,8 @@ _PARTS = {
     "a, of": ("other",),
     "all": ("shape", "colour", "relation", "other"),
 }
-_CLEAR = 6  # pixels by which one direction must beat the other, and that lie between two shapes
+CELL = 16
+"""How many pixels wide and high a cell is."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,21 +78,24 @@ class Scene:
 
 
 def draw_scene(random: np.random.Generator, side: int) -> Scene:
-    """Draw two shapes that do not touch, on a light ground; the upper or left one is told first."""
-    sizes = random.integers(side // 4, 3 * side // 8, 2)
+    """Draw two shapes, each inside a cell of its own; the upper or left one is told first.
+
+    So that only one word is right, they are farther apart in one direction than in the other.
+    """
+    grid = side // CELL
     while True:
-        corners = np.stack([random.integers(1, side - size - 1, 2) for size in sizes])
-        down, across = np.abs((corners[0] + sizes[0] / 2) - (corners[1] + sizes[1] / 2)).tolist()
-        apart = max(down, across) >= sizes.sum() / 2 + _CLEAR
-        if apart and abs(down - across) >= _CLEAR:
+        cells = random.integers(0, grid, (2, 2))  # row and column of each shape
+        down, across = np.abs(cells[0] - cells[1]).tolist()
+        if down != across:
             break
     relation, axis = ("above", 0) if down > across else ("left of", 1)
-    order = np.argsort(corners[:, axis] + sizes / 2)
     pixels = np.full((side, side, 3), 245.0) + random.normal(0, 6, (side, side, 3))
     masks, names = [], []
-    for place in order.tolist():
+    for cell in cells[np.argsort(cells[:, axis])]:
+        size = int(random.integers(CELL - 6, CELL - 1))
+        corner = cell * CELL + random.integers(1, CELL - size, 2)
         colour, kind = random.choice(list(COLOURS)), random.choice(KINDS)
-        mask = _mask(str(kind), corners[place], int(sizes[place]), side)
+        mask = _mask(str(kind), corner, size, side)
         pixels[mask] = np.array(COLOURS[str(colour)]) + random.normal(0, 10, 3)
         masks.append(mask)
         names.append(f"a {colour} {kind}")
@@ -166,13 +170,13 @@ class Shapes:
         "needs it",
     )
 
-    side: int = 64  # pixels
+    side: int = 64  # pixels; a cell has 16
     examples: int = 4_000
     asked: int = 500  # pictures that the network has not seen
     receipts: int = 100  # of these, how many are asked about again with cells covered
-    covered: float = 0.5  # share of the training pictures in which cells are painted over
+    covered: float = 0.3  # share of the training pictures in which cells are painted over
     decoder: Literal["xu", "bahdanau", "luong"] = "luong"
-    channels: int = 32
+    channels: int = 64
     hidden_size: int = 64
     epochs: int = 24
     batch_size: int = 32
@@ -180,8 +184,8 @@ class Shapes:
 
     def __post_init__(self) -> None:
         require(
-            self.side >= 32 and self.side % 8 == 0,
-            f"side must be a multiple of 8 and at least 32, got {self.side}",
+            self.side >= 2 * CELL and self.side % CELL == 0,
+            f"side must be a multiple of {CELL} and at least {2 * CELL}, got {self.side}",
         )
         require(0 <= self.covered <= 1, f"covered must be from 0 to 1, got {self.covered}")
 
@@ -229,6 +233,7 @@ class Shapes:
         return ShowAttendTellConfig(
             side=self.side,
             channels=self.channels,
+            halvings=4,
             embedding_size=self.hidden_size // 2,
             memory_size=self.hidden_size,
             hidden_size=self.hidden_size,

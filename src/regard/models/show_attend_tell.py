@@ -49,9 +49,9 @@ class ShowAttendTellConfig:
     name: ClassVar[str] = "show-attend-tell"
 
     encoder: Literal["cnn", "efficientnet-lite0"] = "cnn"  # the second needs a file of weights
-    side: int = 64  # pixels of the square that each picture is scaled to
+    side: int = 96  # pixels of the square that each picture is scaled to
     channels: int = 64  # cnn: features of a cell
-    halvings: int = 3  # cnn: how often a side is halved; it has side / 2 ** halvings cells then
+    halvings: int = 4  # cnn: how often a side is halved; it has side / 2 ** halvings cells then
 
     embedding_size: int = 128
     memory_size: int = 256  # of what is known about a cell
