@@ -19,6 +19,7 @@ import argparse
 import importlib.util
 import json
 import resource
+import signal
 import sys
 import tempfile
 import time
@@ -35,6 +36,9 @@ from regard.estimators.classifier import DocumentClassifier
 from regard.estimators.fitting import FitOptions
 from regard.estimators.named import classifier_from
 from regard.estimators.pretraining import PRETRAINING, Pretrainer
+from regard.records.history import Epoch
+from regard.training.loop import Step
+from regard.training.observers import Observer, Stage
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 TUNED = (
@@ -47,7 +51,7 @@ TUNED = (
     "training.learning_rate=1e-3",
     "training.warmup=0.1",
     "training.epochs=3",
-    "training.batch_size=32",
+    "training.batch_size=64",
     "training.monitor=accuracy",
     "training.precision=bfloat16",
 )
@@ -137,12 +141,13 @@ def run(options: argparse.Namespace, seed: int) -> dict[str, object]:
         judged = list(read_documents(options.data / "test.parquet", columns))
     began = time.perf_counter()
     classifier.validation = 0.05
-    classifier.fit_documents(training, options=FitOptions(choose_method=False))
+    told = FitOptions(choose_method=False, observers=(Told(began),))
+    classifier.fit_documents(training, options=told)
+    # Until here Ctrl-C, or a limit on the time, ends the training with its best epoch.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     fitted = time.perf_counter() - began
     history = classifier.history_
     assert history is not None
-    for epoch in history.epochs:
-        print(epoch, flush=True)
     began = time.perf_counter()
     score = scored(classifier, judged)
     return {
@@ -159,6 +164,24 @@ def run(options: argparse.Namespace, seed: int) -> dict[str, object]:
         "changes": [*usual, *options.changes],
         "wide": options.wide,
     }
+
+
+class Told(Observer):
+    """Says how a training goes, with the seconds since it began."""
+
+    def __init__(self, began: float) -> None:
+        self.began = began
+
+    def on_step(self, step: Step) -> None:
+        if step.step % 50 == 0:
+            print(round(time.perf_counter() - self.began), step.step, step.total_steps, flush=True)
+
+    def on_epoch(self, epoch: Epoch) -> None:
+        print(round(time.perf_counter() - self.began), epoch, flush=True)
+
+    def on_stage(self, stage: Stage) -> None:
+        if not stage.done:
+            print(round(time.perf_counter() - self.began), stage.name, flush=True)
 
 
 def adapt(options: argparse.Namespace) -> dict[str, object]:
