@@ -46,6 +46,23 @@ def test_without_test_data_a_fifth_is_held_out(shell, project, tmp_path):
     assert not out.with_suffix(".png").exists()
 
 
+def test_test_texts_that_were_learnt_from_are_told(shell, project, tmp_path):
+    lines = project.training.read_text().splitlines(keepends=True)
+    test = tmp_path / "test.csv"
+    test.write_text("".join(lines[:9]))
+    ran = shell(
+        *("compare", project.training, "--test", test, *COLUMNS, *PLAIN, "--no-picture"),
+        *("--out", tmp_path / "page.html"),
+    )
+    assert "! 8 test texts are training texts too: scores may flatter" in ran.err
+
+
+def test_a_picture_replaces_nothing_that_is_read(shell, project, tmp_path):
+    (tmp_path / "page.png").write_bytes(project.training.read_bytes())
+    ran = shell("compare", tmp_path / "page.png", *COLUMNS, "--out", tmp_path / "page.html")
+    assert "write to another file" in ran.error
+
+
 def test_mistakes_are_one_line(shell, project, tmp_path):
     out = ["--out", tmp_path / "page.html"]
     ran = shell("compare", project.training, *COLUMNS, "--models", "majority,tfdif", *out)

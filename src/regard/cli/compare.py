@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from ..config import require, require_seed
+from ..data.formats.lines import STANDARD_INPUT
 from ..errors import MissingExtra
 from .inputs import existing, open_documents
 from .options import (
@@ -20,7 +21,7 @@ from .options import (
     OnBadRow,
     Quiet,
 )
-from .output import Delivery, counted, say
+from .output import Delivery, counted, require_output, say
 
 __all__ = ["compare"]
 
@@ -81,6 +82,7 @@ def compare(
     from ..arena.run import Arena, sides
     from ..audit.run import sample
     from ..data.columns import Columns
+    from ..data.fingerprints import fingerprints, shared
     from ..training.devices import choose_device
     from ..training.observers import Progress, Stage
     from ..views.comparison.page import render
@@ -97,14 +99,21 @@ def compare(
         encoding=encoding,
         carry=False,
     )
-    require(test is None or test != data, "--test is the data to learn from; give other documents")
     for path in filter(None, (data, test)):
         existing(path)
+    same = test is not None and STANDARD_INPUT not in (data, test) and Path(data).samefile(test)
+    require(not same, "--test is the data to learn from; give other documents")
+    drawn = out.with_suffix(".png")
+    if picture:
+        require_output(drawn, (".png",), inputs=(data, test))
     documents = counted(open_documents(data, columns, on_bad_row), "read", quiet=quiet)
     asked = None if test is None else open_documents(test, columns, on_bad_row)
     both = sides(documents, asked, seed=seed)
     if limit is not None:
         both = replace(both, training=sample(both.training, limit, seed))
+    both_have = shared(fingerprints(both.test), fingerprints(both.training))
+    if both_have:
+        say(f"! {both_have:,} test texts are training texts too: scores may flatter", quiet=quiet)
     tested = Path(test).name if test else "a fifth held out"
     folder = out.with_name(f"{out.stem}.trainings")
     if again:
@@ -125,7 +134,6 @@ def compare(
         )
         found = arena.run()
     if picture:
-        drawn = out.with_suffix(".png")
         try:
             write_picture(found, drawn)
             say(f"picture written to {drawn}", quiet=quiet)

@@ -17,7 +17,7 @@ def test_the_headline_names_the_best_and_who_is_not_told_apart():
 def test_our_own_weaknesses_are_said():
     (said,) = weaknesses(usual())
     assert "answers 10 times as slowly as TF-IDF & linear" in said
-    assert "takes 2 times the memory as TF-IDF & linear" in said
+    assert "takes 2 times the memory of TF-IDF & linear" in said
     assert "trains 15 times as long as TF-IDF & linear" in said
     assert "15.0 points less of the probability hang than those of flat" in said
 

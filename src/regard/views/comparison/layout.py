@@ -20,7 +20,7 @@ __all__ = ["FONT", "HEIGHT", "WIDTH", "Bubble", "Layout", "lay_out"]
 
 WIDTH, HEIGHT = 900, 520
 FONT = 12.0
-_LETTER = 6.4  # how wide a letter is, about
+_LETTER, _BOLD = 6.4, 7.2  # how wide a letter is, about
 _SMALLEST, _LARGEST = 5.0, 26.0  # radius
 
 
@@ -147,7 +147,8 @@ def _named(frame: Frame, circles: Sequence[Bubble]) -> Iterator[Bubble]:
 
 def _places(frame: Frame, one: Bubble) -> Iterator[Box]:
     """Where a name could stand: at the right, at the left, above, below, and further away."""
-    width, height = _LETTER * len(one.standing.title), FONT + 3
+    letter = _BOLD if one.standing.ours else _LETTER
+    width, height = letter * len(one.standing.title), FONT + 3
     for step in range(9):
         for sign in (1, -1) if step else (1,):
             middle = one.y + sign * step * height

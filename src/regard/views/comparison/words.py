@@ -108,9 +108,9 @@ def weaknesses(comparison: Comparison) -> list[str]:
     others = [one for one in comparison.standings if one.name != own.name]
     found = [
         *_less_accurate(comparison, own),
-        *_times(own, others, "answers", "as slowly", lambda one: one.milliseconds),
-        *_times(own, others, "takes", "the memory", lambda one: one.peak_bytes),
-        *_times(own, others, "trains", "as long", lambda one: one.training_seconds),
+        *_times(own, others, "answers", "as slowly as", lambda one: one.milliseconds),
+        *_times(own, others, "takes", "the memory of", lambda one: one.peak_bytes),
+        *_times(own, others, "trains", "as long as", lambda one: one.training_seconds),
         *_less_faithful(own, others),
     ]
     if not found:
@@ -147,7 +147,7 @@ def _times(
     least, best = min(rivals, key=lambda pair: pair[0])
     if mine < NOTICED * least:
         return []
-    return [f"it {verb} {number(mine / least)} times {said} as {best.title}"]
+    return [f"it {verb} {number(mine / least)} times {said} {best.title}"]
 
 
 def _less_faithful(own: Standing, others: list[Standing]) -> list[str]:
