@@ -37,6 +37,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--before", type=Path, help="a checkout of the older version")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--commit", help="of the older version, where that is no git checkout")
     parser.add_argument("--alone", action="store_true", help="measure this process's own version")
     options = parser.parse_args()
     if options.alone:
@@ -55,7 +56,7 @@ def main() -> None:
         for name, rows in found.items()
     }
     asked = ["git", "-C", str(options.before), "rev-parse", "--short", "HEAD"]
-    older = subprocess.run(asked, capture_output=True, text=True).stdout.strip()
+    older = options.commit or subprocess.run(asked, capture_output=True, text=True).stdout.strip()
     save(
         "receipts",
         {
