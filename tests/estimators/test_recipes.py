@@ -26,11 +26,16 @@ def check(documents):
 
 
 def test_a_line_says_what_was_picked_and_why():
-    """13.3: documents, lengths, unlabelled texts and device, in one line."""
+    """13.3: documents, lengths, script, unlabelled texts, device and time, in one line."""
     few, many = BALANCED.most_documents, BALANCED.most_documents + 1
     line = BALANCED.describe(check(few))
     assert line.startswith("recipe balanced, the default; word vectors learnt beforehand from")
     assert line.endswith(f"({few:,} documents of 120 words at the median, on cpu)")
+    timed = check(few).with_estimates(seconds=120)
+    assert BALANCED.describe(timed).endswith("on cpu, about 2 min)")
+    korean = BALANCED.describe(check(few), syllables=True)
+    assert "Korean by syllables, since its words are mostly new (" in korean
+    assert "of 120 syllables at the median" in korean
     assert "from the labels alone" in BALANCED.describe(check(many), device="cuda")
     assert "those without labels too" in BALANCED.describe(check(many), given="unlabelled")
     assert "from the file" in BALANCED.describe(check(few), given="vectors")

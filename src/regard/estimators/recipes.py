@@ -29,15 +29,26 @@ class Recipe:
         """Say whether word vectors are to be learnt from the texts of so many documents."""
         return documents <= self.most_documents
 
-    def describe(self, check: DataCheck, *, given: str | None = None, device: str = "cpu") -> str:
+    def describe(
+        self,
+        check: DataCheck,
+        *,
+        given: str | None = None,
+        device: str = "cpu",
+        syllables: bool = False,
+    ) -> str:
         """Say in a line what was picked for these data, and why.
 
-        ``given`` says whether there are "unlabelled" texts, or "vectors" in a file.
+        ``given`` says whether there are "unlabelled" texts, or "vectors" in a file; ``syllables``
+        whether Korean is read by them.
         """
+        script = "; Korean by syllables, since its words are mostly new" if syllables else ""
+        unit = "syllables" if syllables else "words"
+        time = f", {check.time}" if check.time else ""
         return (
-            f"recipe {self.name}, {self.meaning}; {self._tell_start(check, given)} "
-            f"({check.documents:,} documents of {check.tokens_per_document.median:,} words at the "
-            f"median, on {device})"
+            f"recipe {self.name}, {self.meaning}; {self._tell_start(check, given)}{script} "
+            f"({check.documents:,} documents of {check.tokens_per_document.median:,} {unit} at the "
+            f"median, on {device}{time})"
         )
 
     def _tell_start(self, check: DataCheck, given: str | None) -> str:

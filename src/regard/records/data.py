@@ -205,6 +205,11 @@ class DataCheck(Record):
         """The classes of fewer than two training documents, from which nothing can be learned."""
         return tuple(entry.label for entry in self.classes if entry.training < 2)
 
+    @property
+    def time(self) -> str:
+        """How long training is likely to take, in words; nothing where nobody has estimated it."""
+        return "" if self.seconds is None else f"about {_duration(self.seconds)}"
+
     def with_estimates(
         self, *, memory_bytes: int | None = None, seconds: float | None = None
     ) -> DataCheck:
@@ -259,7 +264,7 @@ class DataCheck(Record):
     def _described_estimates(self) -> list[str]:
         parts = []
         if self.seconds is not None:
-            parts.append(f"about {_duration(self.seconds)}")
+            parts.append(self.time)
         if self.memory_bytes is not None:
             parts.append(f"about {_size(self.memory_bytes)} of memory")
         return [f"training takes {' and '.join(parts)}"] if parts else []

@@ -164,7 +164,12 @@ class ClassificationJob(TrainingJob):
         vectors = self.estimator.vector_coverage_
         given = "unlabelled" if self.asked.unlabelled else "vectors" if self.asked.vectors else None
         device = str(self.estimator.reader_.device)
-        picked = self._recipe.describe(cast("DataCheck", check), given=given, device=device)
+        picked = self._recipe.describe(
+            cast("DataCheck", check),
+            given=given,
+            device=device,
+            syllables=self.estimator.settings_.text.hangul == "syllables",
+        )
         return [*check.describe(), *(vectors.describe() if vectors else ()), picked]
 
     @property
