@@ -31,6 +31,7 @@ EXTRAS = {
         "pydantic": "what a request may hold",
         "uvicorn": "HTTP itself",
     },
+    "ray": {"ray": "reading, moving and writing rows on many machines"},
     "cjk": {"icu4py": "words of scripts that are written without spaces"},
     "bert": {"tokenizers": "word pieces"},
     "images": {"pillow": "pictures from files", "sacrebleu": "BLEU of captions"},

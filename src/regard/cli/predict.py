@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +11,7 @@ import typer
 from ..data.formats.lines import STANDARD_INPUT
 from ..errors import ConfigError
 from .options import Data, Device, Encoding, ModelFolder, OnBadRow, Quiet, TextColumn
-from .output import require_output
+from .output import require_output, say
 from .startup import import_torch
 from .tasks import find_task
 from .tasks.task import DocumentsToLabel
@@ -47,6 +48,12 @@ def predict(
             help="Label share I of N, into a file of its own; a share that is done is skipped.",
         ),
     ] = None,
+    with_ray: Annotated[
+        bool,
+        typer.Option(
+            "--ray", help="Let Ray Data read, label and write; --out is a folder of Parquet files."
+        ),
+    ] = False,
     protect_formulas: Annotated[
         bool,
         typer.Option(
@@ -67,6 +74,9 @@ def predict(
     import_torch()
     from ..data.formats.table import FORMATS, written_suffixes
 
+    if with_ray:
+        _label_with_ray(model, data, out, text_column=text_column, device=device, quiet=quiet)
+        return
     if shard is not None and STANDARD_INPUT in (data, out):
         raise ConfigError("--shard needs files to read and to write, not -")
     if resume and STANDARD_INPUT in (data, out):
@@ -96,3 +106,23 @@ def predict(
             quiet=quiet,
         )
     )
+
+
+def _label_with_ray(
+    model: Path, data: str, out: str, *, text_column: str | None, device: str, quiet: bool
+) -> None:
+    from ..estimators.saved import Saved
+    from ..scale.rays import label_with_ray
+
+    if STANDARD_INPUT in (data, out):
+        raise ConfigError("--ray needs files to read and a folder to write to, not -")
+    trained_on = str(Saved.read(model).facts.get("text_column") or "text")
+    count = label_with_ray(
+        model,
+        data,
+        Path(out),
+        text_column=text_column or trained_on,
+        gpus=device.startswith("cuda"),
+        progress=not quiet and sys.stderr.isatty(),
+    )
+    say(f"{count:,} predictions written to {out}", quiet=quiet)
