@@ -18,7 +18,7 @@ BINS = (5, 3, 0, 1)
 
 def looked(explanation, *, label="positive", word="good", sentence="It was good."):
     """Return findings of every kind; the names may be hostile."""
-    uses = [WordUse(None, 18, 0.21, 2.5, (10, 6, 0, 2)), WordUse(label, 9, 0.3, 3.0, BINS)]
+    uses = [WordUse(None, 18, 0.21, 2.5, (10, 6, 0, 2)), WordUse(label, 12, 0.3, 3.0, BINS)]
     return Look(
         documents=40,
         words=(WordContext(word, "sentence", (0.0, 0.25, 0.5, 0.75, 1.0), tuple(uses)),),

@@ -58,3 +58,16 @@ def test_two_explanations_make_a_page_of_their_own(explain):
     page = Page(made)
     assert page.tags.count("article") == 2 and "<erasure>" in page.text
     assert "script-src 'none'" in made
+
+
+def test_which_label_is_explained_is_said_and_phones_see_what_differs(open_html, explain):
+    old, new = explain(TEXT), explain(TEXT, seed=1)
+    html = render(differing(old, new))
+    assert "Both explain the label <b><bdi>positive</bdi></b>." in html
+    page = open_html(html, viewport={"width": 390, "height": 800})
+    assert page.locator(".differing").first.is_visible()
+    assert not page.locator(".mistake .rg-text").first.is_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    wide = open_html(html, viewport={"width": 1200, "height": 800})
+    assert wide.locator(".mistake .rg-text").first.is_visible()
+    assert not wide.locator(".differing").first.is_visible()

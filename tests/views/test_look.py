@@ -17,7 +17,7 @@ def test_every_section_is_there_and_linked(explain):
     page = Page(render(looked(explain(TEXT))))
     links = [value for tag, name, value in page.attributes if (tag, name) == ("a", "href")]
     anchors = [value for tag, name, value in page.attributes if (tag, name) == ("section", "id")]
-    wanted = ["words-in-context", "evenness", "deciding-sentences", "suspicious-labels"]
+    wanted = ["deciding-sentences", "suspicious-labels", "words-in-context", "evenness"]
     assert anchors == wanted == [link.removeprefix("#") for link in links]
     assert page.tags.count("svg") == 4
     for said in ("18 uses", "3.00 × an even share", "as if on 4.5 of 12.0 words", "It was good."):
@@ -78,3 +78,15 @@ def test_many_classes_are_cut_on_the_terminal_and_folded_on_the_page(explain):
     assert "And 22 rarer answers." in html
     assert html.count('<details class="deciding" open>') == 6
     assert html.count('<details class="deciding">') == 24
+
+
+def test_fewer_than_ten_uses_are_named_and_not_drawn(explain):
+    look = looked(explain(TEXT))
+    context = look.words[0]
+    few = replace(context, uses=(context.uses[0], replace(context.uses[1], count=9)))
+    html = render(replace(look, words=(few,)))
+    assert html.count("mean weight") == 1
+    rare = replace(context, word="seldom", uses=(replace(context.uses[0], count=4),))
+    told = "Too few uses to tell anything: seldom (4)."
+    assert told in render(replace(look, words=(rare,)))
+    assert told in summary(replace(look, words=(rare,)))

@@ -154,19 +154,21 @@ MEASURES: dict[str, Measure] = {
         baseline="same scores shuffled",
     ),
     "tau_loo": Measure(
-        "Tau with leave-one-out",
+        "Same order as leaving words out (tau)",
         "agreement",
         (
+            "whether two rankings have the same order, 1 if so, 0 for no relation, -1 reversed: "
             "Kendall's tau-b of sizes, signs left out, as Jain and Wallace: scores and "
             "total variation without each word"
         ),
-        heading="Tau, leave-one-out",
+        heading="Order, leave-one-out",
         meaning="How far the order of the words agrees with leaving out one at a time.",
     ),
     "tau_gradient": Measure(
-        "Tau with gradient",
+        "Same order as the gradient (tau)",
         "agreement",
         (
+            "whether two rankings have the same order, 1 if so, 0 for no relation, -1 reversed: "
             "Kendall's tau-b of sizes, signs left out, as Jain and Wallace: scores and "
             "gradient along each word, attention held"
         ),
@@ -183,19 +185,21 @@ MEASURES: dict[str, Measure] = {
         meaning="Share of the units that must go, heaviest first, until the answer is another.",
     ),
     "tau_shuffled_weights": Measure(
-        "Tau with a shuffled model",
+        "Same order with a shuffled model (tau)",
         "agreement",
         (
+            "whether two rankings have the same order, 1 if so, 0 for no relation: "
             "Kendall's tau-b of word scores with those of a copy whose parameters are "
             "shuffled; an explanation that stays does not explain the model"
         ),
         better="low",
     ),
     "adversarial_jsd": Measure(
-        "Other attention, same answer (JSD)",
+        "How far attention can differ at the same answer (JSD)",
         "attention",
         (
-            "largest Jensen-Shannon divergence (at most 0.69) of another attention that "
+            "from 0, the same weights, to 0.69, none in common: "
+            "largest Jensen-Shannon divergence of another attention that "
             "moves the answer by at most 0.01; searched by gradient from several starts"
         ),
         better="low",
@@ -226,9 +230,12 @@ MEASURES: dict[str, Measure] = {
         baseline="no gap",
     ),
     "stability_jsd": Measure(
-        "Difference between seeds (JSD)",
+        "How far the attention of another seed differs (JSD)",
         "attention",
-        "Jensen-Shannon divergence (at most 0.69) of the word attention of two models",
+        (
+            "from 0, the same weights, to 0.69, none in common: "
+            "Jensen-Shannon divergence of the word attention of two models"
+        ),
         better="low",
         baseline="same weights shuffled",
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..records.explanation import Explanation
 from ..records.look import Answer, ChangedDocument, Difference
 from .drawing import charts
 from .drawing.charts import Histogram, draw_histogram
@@ -12,6 +13,7 @@ from .explanation.page import BESIDE_STYLES, beside, scripts_for, styles_for
 
 __all__ = ["render", "summary"]
 
+_DIFFERING = 6  # sentences that stand for two texts on a small screen
 _OPEN = 3  # changes that are unfolded on the page
 _LINES = 20  # changes on the terminal
 _WIDEST = 60  # characters of a text in a table or on the terminal
@@ -70,8 +72,37 @@ def _change(change: ChangedDocument, names: tuple[str, str], unfolded: bool) -> 
         f"<span>Document {change.index + 1:,}</span> "
         f"<span><b><bdi>{escape(_tell_change(change))}</bdi></b>{outcome}</span> "
         f"<span>{escape(two_digits(change.overlap))} of the reasons shared</span></summary>"
-        f"{beside((names[0], old), (names[1], new))}</details>"
+        f'<p class="note">{_tell_labels(names, old, new)}</p>'
+        f"{_differing(old, new)}{beside((names[0], old), (names[1], new))}</details>"
     )
+
+
+def _tell_labels(names: tuple[str, str], old: Explanation, new: Explanation) -> str:
+    """Say which label each of the two explains."""
+    first, second = (f"<b><bdi>{escape(one.label)}</bdi></b>" for one in (old, new))
+    if str(old.label) == str(new.label):
+        return f"Both explain the label {first}."
+    return f"{escape(names[0])} explains its label {first}, {escape(names[1])} its own, {second}."
+
+
+def _differing(old: Explanation, new: Explanation) -> str:
+    """The sentences whose weights differ most, for screens on which two texts find no room."""
+    one, two = (explanation.decisions[0].level("sentence") for explanation in (old, new))
+    if one is None or two is None or not len(one):
+        return ""
+    known = dict(zip(two.pieces, two.values, strict=True))
+    rows = [
+        (span, value, known[span])
+        for span, value in zip(one.pieces, one.values, strict=True)
+        if span in known
+    ]
+    rows.sort(key=lambda row: -abs(row[1] - row[2]))
+    items = "".join(
+        f'<li dir="auto">{escape(old.source[start:end])} '
+        f"<small>{escape(two_digits(before))} → {escape(two_digits(after))}</small></li>"
+        for (start, end), before, after in rows[:_DIFFERING]
+    )
+    return f'<div class="differing"><p>Sentences that differ most</p><ol>{items}</ol></div>'
 
 
 def _table(difference: Difference) -> str:

@@ -13,6 +13,7 @@ from .explanation.page import fragment, scripts_for, styles_for
 __all__ = ["render", "summary"]
 
 _MOST_CLASSES = 8  # histograms of one word
+_FEWEST_USES = 10  # of a word under one answer; the mean of fewer says nothing
 _UNFOLDED = 6  # classes whose sentences are shown at once
 _LONG = 5_000  # characters; a longer text scrolls in its own box
 _SENTENCES, _CLASSES, _SUSPECTS = 3, 12, 10  # shown on the terminal; sentences of each class
@@ -22,10 +23,10 @@ _WIDEST = 100  # characters of a sentence on the terminal
 def render(look: Look) -> str:
     """Return the whole page, which makes no requests."""
     sections = {
-        "Words in context": _words(look),
-        "Evenness": _evenness(look),
         "Deciding sentences": _deciding(look),
         "Suspicious labels": _suspects(look),
+        "Words in context": _words(look),
+        "Evenness": _evenness(look),
     }
     explained = [suspect.explanation for suspect in look.suspects]
     styles = charts.STYLES + asset("report.css") + asset("look.css")
@@ -40,14 +41,27 @@ def _words(look: Look) -> str:
         return ""
     note = (
         "The weights that a word is given, by what the model answers about the document. A model "
-        "that minds context weighs “good” more where it answers well of a thing, and less in “not "
-        "good”. Dashed: the mean."
+        "that reads words in their context gives “good” more weight in a good review than in “not "
+        f"good”. Answers with fewer than {_FEWEST_USES} uses are left out. Dashed: the mean."
     )
-    return f'<p class="note">{note}</p>' + "".join(map(_word, look.words))
+    words = [context for context in look.words if context.uses[0].count >= _FEWEST_USES]
+    rare = f'<p class="note">{escape(_tell_rare(look))}</p>' if _tell_rare(look) else ""
+    return (f'<p class="note">{note}</p>' + "".join(map(_word, words)) if words else "") + rare
+
+
+def _tell_rare(look: Look) -> str:
+    """Name the words that were asked for and are too rare to tell of."""
+    rare = [
+        f"{context.word} ({context.uses[0].count})"
+        for context in look.words
+        if context.uses[0].count < _FEWEST_USES
+    ]
+    return f"Too few uses to tell anything: {', '.join(rare)}." if rare else ""
 
 
 def _word(context: WordContext) -> str:
-    by_use = sorted(context.uses[1:], key=lambda use: -use.count)[:_MOST_CLASSES]
+    known = [use for use in context.uses[1:] if use.count >= _FEWEST_USES]
+    by_use = sorted(known, key=lambda use: -use.count)[:_MOST_CLASSES]
     shown = [use for use in context.uses if use in (context.uses[0], *by_use)]
     highest = max(share for use in shown for share in _histogram(context, use).shares)
     drawn = "".join(_use(context, use, highest) for use in shown)
@@ -158,10 +172,6 @@ def _suspect(suspect: Suspect, unfolded: bool) -> str:
 def summary(look: Look) -> list[str]:
     """Return the findings as lines for a terminal or a log."""
     lines = _headline(look)
-    for context in look.words:
-        lines += ["", f"‘{context.word}’ by answer (weights within the {context.by})"]
-        width = max(len(_name(use)) for use in context.uses)
-        lines += [f"  {_name(use):<{width}}  {_tell_use(use)}" for use in context.uses]
     lines += _classes(look)
     if look.suspects:
         lines += ["", "Suspicious labels:"]
@@ -173,6 +183,14 @@ def summary(look: Look) -> list[str]:
         )
     more = len(look.suspects) - _SUSPECTS
     lines += [f"  and {more:,} more"] if more > 0 else []
+    for context in look.words:
+        if context.uses[0].count < _FEWEST_USES:
+            continue
+        lines += ["", f"‘{context.word}’ by answer (weights within the {context.by})"]
+        uses = [use for use in context.uses if use.count >= _FEWEST_USES]
+        width = max(len(_name(use)) for use in uses)
+        lines += [f"  {_name(use):<{width}}  {_tell_use(use)}" for use in uses]
+    lines += ["", _tell_rare(look)] if _tell_rare(look) else []
     return [printable(line) for line in lines]
 
 
@@ -197,8 +215,6 @@ def _name(use: WordUse) -> str:
 def _headline(look: Look) -> list[str]:
     """Say in a few sentences what was found."""
     said = [f"Looked through {plural(look.documents, 'document')}."]
-    for spread in look.spreads:
-        said.append(f"{spread.level.capitalize()}s: {_tell_evenness(spread)}")
     if look.labelled:
         count = len(look.suspects)
         said.append(
@@ -206,6 +222,8 @@ def _headline(look: Look) -> list[str]:
             if count
             else "No label looks suspicious."
         )
+    for spread in look.spreads:
+        said.append(f"{spread.level.capitalize()}s: {_tell_evenness(spread)}")
     return said
 
 

@@ -266,3 +266,11 @@ def test_odd_values_stay_inside_the_picture(value):
         Page(written)
         assert all(176 <= x <= 976 for x in drawn(written, "circle", "cx"))
         assert "−0.00<" not in written and "<b>" not in written
+
+
+def test_the_headline_does_not_praise_what_a_warning_is_about():
+    sure = audited({"attention": 0.5}, names=("comprehensiveness",))
+    assert "finds words that the answers rest on." in headline(sure)[0]
+    both = (*sure.rankings[0].metrics, measured("tau_shuffled_weights", 0.95))
+    doubted = replace(sure, rankings=(MethodAudit("attention", both),))
+    assert headline(doubted)[0].endswith("but one of the warnings is about it.")

@@ -150,3 +150,16 @@ def test_learning_curves_mark_the_epoch_that_was_kept():
     assert "Epoch 3: training loss 0.3000" in written
     assert "Validation accuracy by epoch" in written
     assert 'id="training"' not in render(CASES["bare"])
+
+
+def test_a_wide_matrix_says_so_on_a_phone_and_zeros_are_muted(open_html):
+    many = complete(evaluated([f"class {n}" for n in range(9)], 300, noise=0.3))
+    html = render(many)
+    assert 'class="miss none"' in html and "<small>0 %</small>" not in html
+    page = open_html(html, viewport={"width": 390, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    matrix = "document.querySelector('.scroll:has(.confusion)')"
+    hint = f"getComputedStyle({matrix}, '::before').maxHeight"
+    assert page.evaluate(hint) == "32px"
+    wide = open_html(render(complete(evaluated())), viewport={"width": 1200, "height": 800})
+    assert wide.evaluate(hint) == "0px"

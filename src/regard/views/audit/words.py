@@ -37,6 +37,8 @@ def headline(audit: Audit) -> list[str]:
         said = [f"The default explanation of this model is {method}."]
     else:
         verdict = _verdict(lost)
+        if lost.beats_baseline and any(one.method == audit.default_method for one in audit.doubts):
+            verdict += ", but one of the warnings is about it"
         said = [f"The default explanation of this model, {method}, {verdict}.", _tell_loss(lost)]
     where = f" of {audit.data}" if audit.data else ""
     count = plural(audit.documents, "document")

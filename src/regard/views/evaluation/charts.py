@@ -296,10 +296,10 @@ def _as_table(evaluation: Evaluation) -> str:
     for true, row in enumerate(evaluation.confusion):
         total = sum(row)
         cells = "".join(
-            f'<td class="{"hit" if true == predicted else "miss"}" '
+            f'<td class="{"hit" if true == predicted else "miss"}{" none" * (not number)}" '
             f'style="--strength:{_strength(number, total):.3f}" '
             f'title="{_tip(evaluation, true, predicted)}">{number:,}'
-            f"<small>{percent(number / total) if total else '–'}</small></td>"
+            + (f"<small>{percent(number / total)}</small></td>" if number else "</td>")
             for predicted, number in enumerate(row)
         )
         rows.append(f'<tr><th scope="row">{_name(evaluation, true)}</th>{cells}</tr>')
