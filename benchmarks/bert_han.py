@@ -85,6 +85,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=RESULTS / "bert_han.json")
     options = parser.parse_args()
     options.folder = options.folder or minilm()
+    # A shell starts what is to run beside it deaf to Ctrl-C.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if options.what == "memory":
         add(options, "memory", measure_memory(options.folder))
         return
