@@ -5,7 +5,13 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from regard.models.ngrams import NGramTable, Rows, count_ngrams, find_ngrams, run_of_key
+from regard.models.ngrams import NGramTable, Rows, count_ngrams, find_ngrams
+
+
+def run_of_key(key):
+    """The ids of the words that an n-gram's key stands for, 21 bits each."""
+    parts = [(key >> shift) & ((1 << 21) - 1) for shift in (42, 21, 0)]
+    return tuple(part for part in parts if part)
 
 
 def rows_of(*documents):

@@ -44,7 +44,7 @@ def as_torch(made):
 
 @pytest.mark.parametrize("causal", [False, True])
 def test_it_is_torchs_own_attention_within_each_row(causal):
-    """004-12: values and weights, with copied weights."""
+    """004-12, 001-09: values and weights, with copied weights; later items get exactly none."""
     made, items = attention(), rows()
     plain = as_torch(made)
     scope = Scope(items, causal=causal)

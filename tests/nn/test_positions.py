@@ -3,8 +3,7 @@ import math
 import pytest
 import torch
 
-from regard.nn.positions import causal_mask, causal_rows, read_order, row_positions, sinusoids
-from regard.nn.rows import row_softmax
+from regard.nn.positions import causal_mask, read_order, row_positions, sinusoids
 from regard.ragged import Ragged
 
 
@@ -33,23 +32,6 @@ def test_no_item_attends_to_a_later_one():
     weights = torch.softmax(torch.randn(5, 5).masked_fill(~mask, -math.inf), 1)
     assert not weights.triu(1).any()
     torch.testing.assert_close(weights.sum(1), torch.ones(5))
-
-
-def test_causal_rows_are_the_mask_without_its_other_half():
-    """001-09: every item sees itself and those before it, in its own row only."""
-    seen = causal_rows(rows_of(3, 0, 2))
-    assert [row.tolist() for row in seen.rows()] == [[0], [0, 1], [0, 1, 2], [3], [3, 4]]
-    scores = torch.randn(3, 3)
-    dense = torch.softmax(scores.masked_fill(~causal_mask(3), -math.inf), 1)
-    rows = causal_rows(rows_of(3))
-    picked = scores[rows.row_ids, rows.values]
-    found = row_softmax(rows.with_values(picked)).values
-    torch.testing.assert_close(found, dense[causal_mask(3)])
-
-
-def test_causal_rows_of_nothing_are_nothing():
-    assert len(causal_rows(rows_of())) == 0
-    assert len(causal_rows(rows_of(0))) == 0
 
 
 @pytest.mark.parametrize("backward", [False, True])

@@ -31,7 +31,6 @@ __all__ = [
     "Values",
     "count_ngrams",
     "find_ngrams",
-    "run_of_key",
 ]
 
 LONGEST = 3
@@ -100,12 +99,6 @@ def find_ngrams(rows: Rows, longest: int = LONGEST) -> list[Occurrences]:
         holds = holds[:-1] & known[size - 1 :] & (left[: len(keys)] >= size)
         found.append(Occurrences(keys[holds], np.flatnonzero(holds), size))
     return found
-
-
-def run_of_key(key: int) -> tuple[int, ...]:
-    """Return the ids of the words that an n-gram's key stands for."""
-    parts = [(key >> shift) & ((1 << _BITS) - 1) for shift in (2 * _BITS, _BITS, 0)]
-    return tuple(part for part in parts if part)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

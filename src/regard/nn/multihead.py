@@ -21,7 +21,7 @@ from torch.autograd.function import FunctionCtx, once_differentiable
 from torch.nn.functional import embedding, linear, scaled_dot_product_attention
 
 from ..ragged import Ragged
-from .positions import row_positions, sinusoids
+from .positions import causal_mask, row_positions, sinusoids
 from .rows import take_rows
 
 __all__ = ["MultiHeadAttention", "Scope", "Turn", "attend", "attend_by_weights", "weigh"]
@@ -257,7 +257,7 @@ class _Group:
         asked = torch.arange(self.keys, device=device)
         counts = self.query_counts[:, None, None], self.key_counts[:, None, None]
         seen = (asking < counts[0]) & (asked < counts[1])
-        return seen & (asked <= asking) if causal else seen
+        return seen & causal_mask(self.queries, device) if causal else seen
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from ..ragged import Ragged
 
-__all__ = ["ReadOrder", "causal_mask", "causal_rows", "read_order", "row_positions", "sinusoids"]
+__all__ = ["ReadOrder", "causal_mask", "read_order", "row_positions", "sinusoids"]
 
 
 def row_positions(rows: Ragged) -> Tensor:
@@ -32,19 +32,6 @@ def sinusoids(positions: Tensor, size: int) -> Tensor:
 def causal_mask(length: int, device: torch.device | str = "cpu") -> Tensor:
     """Say which items, (length, length), each item may look at: itself and those before it."""
     return torch.ones(length, length, dtype=torch.bool, device=device).tril()
-
-
-def causal_rows(rows: Ragged) -> Ragged:
-    """Number the items that each item may look at: one row an item, itself and those before it.
-
-    The same as the mask, without the other half: weights over these rows need no mask.
-    """
-    seen = row_positions(rows) + 1
-    starts = rows.offsets.index_select(0, rows.row_ids)
-    within = Ragged(starts, seen)
-    item_count = int(seen.sum())
-    first = torch.repeat_interleave(starts - within.offsets[:-1], seen, output_size=item_count)
-    return Ragged(torch.arange(item_count, device=first.device) + first, seen)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
