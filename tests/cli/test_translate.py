@@ -85,10 +85,19 @@ def test_evaluate_prints_scores_with_signatures(shell, model, folder):
     assert json.loads(out.read_text()) == found
 
 
-@pytest.mark.parametrize("name", ["scores.md", "scores.html", "scores"])
-def test_scores_are_written_as_json_alone(shell, model, folder, name):
+@pytest.mark.parametrize("name", ["scores.md", "scores"])
+def test_scores_are_a_page_or_json(shell, model, folder, name):
     ran = shell("evaluate", model, folder / "no data", "--out", folder / name)
-    assert ran.error == f"{folder / name} cannot be written; its name must end in .json"
+    assert ran.error == f"{folder / name} cannot be written; its name must end in .html or .json"
+
+
+def test_the_page_of_a_translator_has_its_scores_and_its_worst_pairs(shell, model, folder):
+    page = folder / "scores.html"
+    assert shell("evaluate", model, folder / "test.tsv", "--out", page).code == 0
+    text = page.read_text(encoding="utf-8")
+    assert f"<title>Translations: {model.name} on test.tsv</title>" in text
+    assert "Worst translations" in text and text.count('<th scope="row"') == 20
+    assert "https://" not in text
 
 
 def test_info_describes_it(shell, model):

@@ -31,6 +31,7 @@ from ..tasks.translations import (
     character_error_rate,
     doubt_translations,
     mean_effective_count,
+    rank_pairs,
     score_translations,
 )
 from ..text.units import Units, UnitsConfig
@@ -297,8 +298,11 @@ class Translator(TextEstimator):
         references = [pair.target for pair in given]
         scores = score_translations(texts, references, title=title)
         by_letters = self.settings_.units.kind == "characters"
+        worst, best = rank_pairs([pair.source for pair in given], texts, references)
         return replace(
             scores,
+            worst=worst,
+            best=best,
             character_error_rate=character_error_rate(texts, references) if by_letters else None,
             unended=sum(not one.found[0].ended for one in wrote),
             effective_count=self._effective_count(wrote),

@@ -52,6 +52,17 @@ class AlignmentScores(Record):
 
 
 @dataclass(frozen=True, slots=True)
+class WrittenPair:
+    """What was written about one source, beside its reference."""
+
+    index: int  # its place, from 0
+    source: str
+    written: str
+    reference: str
+    chrf: float  # 0 to 100, of this pair alone
+
+
+@dataclass(frozen=True, slots=True)
 class TranslationScores(Record):
     """How near what was written comes to the references, over all pairs together.
 
@@ -69,6 +80,19 @@ class TranslationScores(Record):
     title: str = ""
     alignment: AlignmentScores | None = None  # where it is known which words belong together
     character_error_rate: float | None = None  # where single letters are written
+    worst: tuple[WrittenPair, ...] = ()  # the farthest from their references, worst first
+    best: tuple[WrittenPair, ...] = ()
+
+    def to_html(self) -> str:
+        """Return a whole HTML page that needs nothing else."""
+        from ..views.translation import render
+
+        return render(self)
+
+    def _repr_html_(self) -> str:
+        from ..views.notebook import card
+
+        return card(self.describe(), whole=self.to_html())
 
     def describe(self) -> list[str]:
         """Say the scores in a few lines for a person."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..errors import ConfigError, DataError, MissingExtra
 from ..records.alignment import Alignment
-from ..records.translation import AlignmentScores, GoldLinks, Link, TranslationScores
+from ..records.translation import AlignmentScores, GoldLinks, Link, TranslationScores, WrittenPair
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.bleu import BLEU
@@ -29,6 +29,7 @@ __all__ = [
     "edit_distance",
     "links_of",
     "mean_effective_count",
+    "rank_pairs",
     "score_links",
     "score_translations",
 ]
@@ -89,6 +90,23 @@ def score_translations(
         exact=sum(exact) / len(exact),
         title=title,
     )
+
+
+def rank_pairs(
+    sources: Sequence[str], written: Sequence[str], references: Sequence[str], count: int = 10
+) -> tuple[tuple[WrittenPair, ...], tuple[WrittenPair, ...]]:
+    """Return the pairs that come least near to their references by chrF, and those nearest."""
+    chrf = _metrics()[1]
+    found = [
+        WrittenPair(
+            place, source, text, reference, float(chrf.sentence_score(text, [reference]).score)
+        )
+        for place, (source, text, reference) in enumerate(
+            zip(sources, written, references, strict=True)
+        )
+    ]
+    order = sorted(found, key=lambda pair: (pair.chrf, pair.index))
+    return tuple(order[:count]), tuple(reversed(order[count:][-count:]))
 
 
 def bleu_counts(written: Sequence[str], references: Sequence[str]) -> NDArray[np.float64]:

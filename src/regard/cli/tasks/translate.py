@@ -47,9 +47,6 @@ if TYPE_CHECKING:
 
 __all__ = ["TRANSLATE"]
 
-SCORES = (".json",)
-"""How the scores of a translator can be written: a few numbers need no page."""
-
 
 @dataclass
 class TranslationJob(TrainingJob):
@@ -122,7 +119,7 @@ def _evaluate(asked: ModelToEvaluate) -> None:
     from ...records.translation import TranslationScores
 
     inputs = (asked.data, asked.links)
-    delivery = Delivery(asked.out, asked.json, asked.quiet, inputs, "scores", SCORES)
+    delivery = Delivery(asked.out, asked.json, asked.quiet, inputs, "scores")
     existing(asked.data)
     translator = Translator.load(asked.model, device=asked.device)
     remarks = Remarks(quiet=asked.quiet)
@@ -136,13 +133,14 @@ def _evaluate(asked: ModelToEvaluate) -> None:
     reader = open_documents(asked.data, columns, asked.on_bad_row, tell=remarks.add)
     pairs = list(counted(read_pairs(reader), "read", quiet=asked.quiet, source=reader))
     gold = None if asked.links is None else _gold(asked.links, len(pairs))
-    found = translator.evaluate(pairs, title=Path(asked.data).name)
+    title = f"{asked.model.resolve().name} on {Path(asked.data).name}"
+    found = translator.evaluate(pairs, title=title)
     if gold is not None:
         found = replace(found, alignment=_linked(translator, pairs, gold))
     for line in reader.counts.describe() if reader.counts.skipped else ():
         remarks.add(line)
     remarks.say()
-    delivery.give(found, lines=TranslationScores.describe)
+    delivery.give(found, page=TranslationScores.to_html, lines=TranslationScores.describe)
 
 
 def _gold(path: str, pairs: int) -> list[GoldLinks]:
