@@ -1,39 +1,21 @@
 import dataclasses
 import importlib.util
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-from regard.config import from_dict, to_dict
 from regard.data.pairs import EncodedPairs
 from regard.errors import ConfigError
 from regard.models.seq2seq import PRESETS, Seq2SeqConfig
-from regard.nn.rows import row_sum
 from regard.tasks.generate import GenerationConfig, TokenLoss, generate
 from regard.text.units import END
+from support.small_pairs import SEQ2SEQ, VOCAB, batch, build, random_rows
+from support.small_pairs import SMALL as SMALL_PAIRS
 
-VOCAB = 11
-SMALL = Seq2SeqConfig(embedding_size=6, hidden_size=8, attention_size=5, dropout=0.0)
-SETTINGS = {
-    "luong": {},
-    "luong at once": {"feeding": False},
-    "luong dot": {"score": "dot"},
-    "luong copy": {"bridge": "copy", "score": "dot"},
-    "luong local-m": {"window": "monotonic", "reach": 2},
-    "luong local-p": {"window": "predictive", "reach": 2},
-    "bahdanau": {"decoder": "bahdanau", "score": "additive"},
-    "bahdanau lstm": {"decoder": "bahdanau", "score": "concat", "cell": "lstm"},
-    "sutskever": {"decoder": "sutskever"},
-    "sutskever lstm copy": {"decoder": "sutskever", "cell": "lstm", "bridge": "copy"},
-    "cho": {"decoder": "cho"},
-    "cho without a bridge": {"decoder": "cho", "bridge": "none", "cell": "rnn"},
-    "one direction": {"directions": 1, "layers": 1},
-    "reversed and doubled": {"reverse_source": True, "repeat_source": 2},
-    "tied": {"tied": "all"},
-}
+SMALL = SMALL_PAIRS["seq2seq"]
+SETTINGS = SEQ2SEQ
 every_setting = pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
 
 
@@ -46,101 +28,16 @@ def plain_module():
 
 
 def built(settings, seed=0, dtype=torch.float64):
-    torch.manual_seed(seed)
-    model = dataclasses.replace(SMALL, **settings).build(source_size=VOCAB, target_size=VOCAB)
-    return model.to(dtype).eval()
-
-
-def random_rows(lengths, seed=0):
-    draw = np.random.default_rng(seed)
-    return [draw.integers(4, VOCAB, size=length) for length in lengths]
-
-
-def pairs(sources=(3, 5, 1, 4), targets=(2, 4, 3, 0)):
-    return EncodedPairs(random_rows(sources), random_rows(targets, seed=1))
-
-
-def batch(sources=(3, 5, 1, 4), targets=(2, 4, 3, 0)):
-    return pairs(sources, targets).batch(range(len(sources)))
+    return build(dataclasses.replace(SMALL, **settings), seed, dtype)
 
 
 @every_setting
 class TestEverySetting:
-    def test_scores_every_token_of_the_targets(self, settings):
-        """002-17: the end counted; the first step reads the start token."""
-        pair = batch((3, 0, 5), (2, 4, 0))
-        logits = built(settings)(pair).logits
-        assert logits.shape == (3 + 5 + 1, VOCAB)
-        assert torch.isfinite(logits).all()
-
     def test_the_source_is_read_one_for_one_and_the_target_is_as_long_as_it_likes(self, settings):
         """004-02: a state for each item of the source, n = m; a step for each token, n != m."""
         model, pair = built(settings), batch((3, 0, 5), (9, 1, 2))
         assert model.encode(pair.source).memory.lengths.tolist() == [3, 0, 5]
         assert len(model(pair).logits) == (9 + 1) + (1 + 1) + (2 + 1)
-
-    def test_company_changes_nothing(self, settings):
-        """002-03: mixed lengths and an empty source."""
-        model, encoded = built(settings), pairs((3, 0, 5, 1), (2, 4, 0, 3))
-        together = model(encoded.batch(range(4)))
-        alone = [model(encoded.batch([row])) for row in range(4)]
-        torch.testing.assert_close(together.logits, torch.cat([one.logits for one in alone]))
-        for layer in together.attention:
-            parts = torch.cat([one.attention[0].weights.values for one in alone])
-            torch.testing.assert_close(layer.weights.values, parts)
-
-    def test_attention_is_rows_that_sum_to_one_over_the_source(self, settings):
-        """002-06: whatever the order in which the source was read."""
-        output = built(settings)(batch((3, 0, 5), (2, 4, 0)))
-        if settings.get("decoder") in ("sutskever", "cho"):
-            assert output.attention == ()
-            return
-        (cross,) = output.attention
-        assert (cross.name, cross.by, cross.over) == ("cross", "step", "token")
-        assert cross.weights.lengths.tolist() == [3] * 3 + [0] * 5 + [5]
-        sums = row_sum(cross.weights)
-        torch.testing.assert_close(sums, (cross.weights.lengths > 0).double())
-
-    def test_learns_from_every_parameter(self, settings):
-        model = built(settings).train()
-        TokenLoss()(model, batch()).backward()
-        for name, parameter in model.named_parameters():
-            assert parameter.grad is not None and torch.isfinite(parameter.grad).all(), name
-
-    def test_same_seed_same_bits(self, settings):
-        """D14."""
-        first, second = built(settings), built(settings)
-        for one, other in zip(first.parameters(), second.parameters(), strict=True):
-            assert torch.equal(one, other)
-
-    def test_settings_survive_json(self, settings):
-        config = dataclasses.replace(SMALL, **settings)
-        assert from_dict(Seq2SeqConfig, json.loads(json.dumps(to_dict(config)))) == config
-
-    def test_weights_survive_their_state(self, settings):
-        model, other = built(settings), built(settings, seed=1)
-        other.load_state_dict(model.state_dict())
-        assert torch.equal(model(batch()).logits, other(batch()).logits)
-        names = [tensor.data_ptr() for tensor in model.state_dict().values()]
-        assert len(set(names)) == len(names)  # no tensor is saved twice
-
-    def test_half_of_the_bits_give_about_the_same(self, settings):
-        """Mixed precision, told the truth and not, written whole and by steps."""
-        model, pair = built(settings, dtype=torch.float32), batch((3, 0, 5), (2, 4, 0))
-        exact = TokenLoss()(model, pair).mean
-        for forcing in (1.0, 0.0):
-            with torch.autocast("cpu", torch.bfloat16):
-                loss = TokenLoss(forcing)(model, pair).mean
-            loss.backward()
-            assert all(torch.isfinite(p.grad).all() for p in model.parameters())
-            if forcing == 1:
-                torch.testing.assert_close(loss, exact, atol=0.05, rtol=0)
-        with torch.autocast("cpu", torch.bfloat16):
-            assert len(generate(model, pair.source, GenerationConfig())) == 3
-
-    def test_takes_an_empty_batch(self, settings):
-        output = built(settings)(pairs((), ()).batch([]))
-        assert output.logits.shape == (0, VOCAB)
 
 
 @pytest.mark.parametrize("cell", ["gru", "lstm"])
@@ -320,12 +217,3 @@ def test_copying_is_learned_and_attention_lies_on_the_diagonal():
     steps = sum(len(one.ids) for [one] in found)
     entropy = -(weights * weights.log()).sum() / steps
     assert torch.exp(entropy) < 1.5
-
-
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-@every_setting
-def test_a_gpu_writes_what_the_cpu_writes(settings):
-    model, pair = built(settings, dtype=torch.float32), batch((3, 0, 5), (2, 4, 0))
-    expected = model(pair).logits
-    found = model.to("cuda")(pair.to("cuda")).logits.cpu()
-    torch.testing.assert_close(found, expected, atol=1e-3, rtol=1e-3)

@@ -1,77 +1,32 @@
 """The Transformer as a translator: its parts are the paper's, and it keeps what it made."""
 
 import dataclasses
-import json
 
 import numpy as np
 import pytest
 import torch
 from torch import nn
 
-from regard.config import from_dict, to_dict
 from regard.data.pairs import EncodedPairs
 from regard.errors import ConfigError
 from regard.models.transformer import TransformerConfig
 from regard.nn.positions import row_positions
-from regard.nn.rows import row_sum
 from regard.tasks.generate import GenerationConfig, TokenLoss, generate
 from regard.text.units import END, START
+from support.small_pairs import SMALL as SMALL_PAIRS
+from support.small_pairs import TRANSFORMER, batch, build, random_rows
 
-VOCAB = 11
-SMALL = TransformerConfig(hidden_size=8, heads=2, feed_size=12, layers=2, dropout=0.0)
-SETTINGS = {
-    "plain": {},
-    "as in the paper": {"norm": "post", "tied": "all"},
-    "rotary": {"positions": "rotary", "activation": "gelu"},
-    "learned": {"positions": "learned", "tied": "none"},
-    "one layer": {"layers": 1, "heads": 1},
-    "three layers": {"layers": 3, "positions": "rotary", "norm": "post"},
-}
+SMALL = SMALL_PAIRS["transformer"]
+SETTINGS = TRANSFORMER
 every_setting = pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
 
 
 def built(settings, seed=0, dtype=torch.float64):
-    torch.manual_seed(seed)
-    model = dataclasses.replace(SMALL, **settings).build(source_size=VOCAB, target_size=VOCAB)
-    return model.to(dtype).eval()
-
-
-def random_rows(lengths, seed=0):
-    draw = np.random.default_rng(seed)
-    return [draw.integers(4, VOCAB, size=length) for length in lengths]
-
-
-def pairs(sources=(3, 5, 1, 4), targets=(2, 4, 3, 0)):
-    return EncodedPairs(random_rows(sources), random_rows(targets, seed=1))
-
-
-def batch(sources=(3, 5, 1, 4), targets=(2, 4, 3, 0)):
-    return pairs(sources, targets).batch(range(len(sources)))
+    return build(dataclasses.replace(SMALL, **settings), seed, dtype)
 
 
 @every_setting
 class TestEverySetting:
-    def test_scores_every_token_of_the_targets(self, settings):
-        logits = built(settings)(batch((3, 0, 5), (2, 4, 0))).logits
-        assert logits.shape == (3 + 5 + 1, VOCAB)
-        assert torch.isfinite(logits).all()
-
-    def test_company_changes_nothing(self, settings):
-        """Mixed lengths and an empty source."""
-        model, encoded = built(settings), pairs((3, 0, 50, 1), (2, 40, 0, 3))
-        together = model(encoded.batch(range(4)))
-        alone = [model(encoded.batch([row])) for row in range(4)]
-        torch.testing.assert_close(together.logits, torch.cat([one.logits for one in alone]))
-        (layer,) = together.attention
-        parts = torch.cat([one.attention[0].weights.values for one in alone])
-        torch.testing.assert_close(layer.weights.values, parts)
-
-    def test_attention_is_rows_that_sum_to_one_over_the_source(self, settings):
-        (cross,) = built(settings)(batch((3, 0, 5), (2, 4, 0))).attention
-        assert (cross.name, cross.by, cross.over) == ("cross", "step", "token")
-        assert cross.weights.lengths.tolist() == [3] * 3 + [0] * 5 + [5]
-        torch.testing.assert_close(row_sum(cross.weights), (cross.weights.lengths > 0).double())
-
     def test_weights_cost_nothing_but_time(self, settings):
         """In training they are not given, and the logits are the same: there is no dropout."""
         model, pair = built(settings), batch()
@@ -133,46 +88,6 @@ class TestEverySetting:
         assert free.logits.shape == model(pair).logits.shape
         first = row_positions(pair.target) == 0
         torch.testing.assert_close(free.logits[first], model(pair).logits[first])
-
-    def test_learns_from_every_parameter(self, settings):
-        model = built(settings).train()
-        TokenLoss()(model, batch()).backward()
-        for name, parameter in model.named_parameters():
-            assert parameter.grad is not None and torch.isfinite(parameter.grad).all(), name
-
-    def test_same_seed_same_bits(self, settings):
-        first, second = built(settings), built(settings)
-        for one, other in zip(first.parameters(), second.parameters(), strict=True):
-            assert torch.equal(one, other)
-
-    def test_settings_survive_json(self, settings):
-        config = dataclasses.replace(SMALL, **settings)
-        assert from_dict(TransformerConfig, json.loads(json.dumps(to_dict(config)))) == config
-
-    def test_weights_survive_their_state(self, settings):
-        model, other = built(settings), built(settings, seed=1)
-        other.load_state_dict(model.state_dict())
-        assert torch.equal(model(batch()).logits, other(batch()).logits)
-        names = [tensor.data_ptr() for tensor in model.state_dict().values()]
-        assert len(set(names)) == len(names)  # no tensor is saved twice
-
-    def test_half_of_the_bits_give_about_the_same(self, settings):
-        model, pair = built(settings, dtype=torch.float32), batch((3, 0, 5), (2, 4, 0))
-        exact = TokenLoss()(model, pair).mean
-        for forcing in (1.0, 0.0):
-            with torch.autocast("cpu", torch.bfloat16):
-                loss = TokenLoss(forcing)(model, pair).mean
-            loss.backward()
-            assert all(torch.isfinite(p.grad).all() for p in model.parameters())
-            if forcing == 1:
-                torch.testing.assert_close(loss, exact, atol=0.05, rtol=0)
-        with torch.autocast("cpu", torch.bfloat16):
-            assert len(generate(model, pair.source, GenerationConfig())) == 3
-
-    def test_takes_an_empty_batch(self, settings):
-        for forcing in (1.0, 0.5):
-            output = built(settings)(pairs((), ()).batch([]), forcing)
-            assert output.logits.shape == (0, VOCAB)
 
 
 def test_it_is_torchs_own_transformer():
@@ -249,26 +164,3 @@ def test_wrong_settings_are_refused(wrong, message):
 def test_one_table_needs_one_vocabulary():
     with pytest.raises(ConfigError, match="tied='all' needs one vocabulary, got 10 and 11 words"):
         TransformerConfig(tied="all").build(source_size=10, target_size=11)
-
-
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-@every_setting
-def test_a_gpu_writes_what_the_cpu_writes(settings):
-    config = dataclasses.replace(SMALL, hidden_size=32, **settings)
-    torch.manual_seed(0)
-    model = config.build(source_size=VOCAB, target_size=VOCAB).eval()
-    pair = batch((3, 0, 50, 1), (2, 40, 0, 3))
-    expected = model(pair)
-    wrote = generate(model, pair.source, GenerationConfig("beam", beam=3))
-    model.to("cuda")
-    found = model(pair.to("cuda"))
-    torch.testing.assert_close(found.logits.cpu(), expected.logits, atol=2e-3, rtol=2e-3)
-    torch.testing.assert_close(
-        found.attention[0].weights.values.cpu(),
-        expected.attention[0].weights.values,
-        atol=2e-3,
-        rtol=2e-3,
-    )
-    again = generate(model, pair.to("cuda").source, GenerationConfig("beam", beam=3))
-    same = [a[0].ids.tolist() == b[0].ids.tolist() for a, b in zip(wrote, again, strict=True)]
-    assert all(same)
