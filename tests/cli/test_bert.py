@@ -84,6 +84,7 @@ def test_each_usage_goes_all_the_way(shell, tmp_path, folder, data, task, column
     )
     described = shell("info", model)
     assert task in described.out and "tuning.layers" in described.out
+    assert "milliseconds per document" in described.out and "parameters" in described.out
     refused = shell("explain", model, "--text", "a film")
     assert refused.code == 1 and "bert-han" in refused.err
 

@@ -22,6 +22,7 @@ def test_a_bert_is_taught_described_and_gone_on_with(shell, tmp_path):
     assert load_bert(out).bert.config.hidden_size == 16
     described = shell("info", out)
     assert "network.hidden_size" in described.out and "masking.longest" in described.out
+    assert "milliseconds per document" in described.out and "peak memory" in described.out
     refused = shell("predict", out, data)
     assert refused.code == 1 and "holds a BERT" in refused.err and "--task bert-text" in refused.err
     again = shell(

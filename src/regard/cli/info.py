@@ -50,7 +50,7 @@ def info(
         task = find_task(model, context)
         facts = task.describe(model)
         if measure and task.load is not None:
-            facts |= _footprint(partial(task.load, model, device), _read(text))
+            facts |= _footprint(partial(task.load, model, device), _read(text), task.timed_on)
     if json:
         import json as writer
 
@@ -70,7 +70,7 @@ def _read(text: str | None) -> str | None:
     return Path(text).read_text(encoding="utf-8", errors="replace")
 
 
-def _footprint(load: Callable[[], Answering], text: str | None) -> dict[str, object]:
+def _footprint(load: Callable[[], Answering], text: str | None, timed_on: str) -> dict[str, object]:
     """What answering takes, on texts as long as the given one; the model is loaded twice.
 
     The first time brings the libraries with it, whose memory is not the model's.
@@ -81,13 +81,14 @@ def _footprint(load: Callable[[], Answering], text: str | None) -> dict[str, obj
     given = text is not None and bool(text.split())
     texts = reordered(str(text) if given else SAMPLE)
     found = measure_footprint(load, lambda answer, asked: answer(asked), texts)
-    what = "the given text" if given else "a review"
+    what = f"{'the given text' if given else 'a review'} of {found.words:.0f} words"
+    what = timed_on.format(text=f"{what}, in {found.documents} orders of its words")
     return {
         "milliseconds_per_document": found.milliseconds,
         "documents_per_second": found.documents_per_second,
         "peak_memory_bytes": found.peak_bytes,
-        "measured_on": f"{what} of {found.words:.0f} words, in {found.documents} orders of its "
-        f"words, by {found.device} with {found.threads} thread{'s' * (found.threads > 1)}",
+        "measured_on": f"{what}, by {found.device} with {found.threads} "
+        f"thread{'s' * (found.threads > 1)}",
     }
 
 

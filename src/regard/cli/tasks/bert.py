@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -15,6 +16,7 @@ from ..inputs import existing, open_documents
 from ..output import Delivery, counted, say
 from ..training import TrainingJob, held_out, split_changes
 from .task import (
+    Answering,
     DocumentsToLabel,
     ModelToEvaluate,
     Task,
@@ -315,8 +317,26 @@ def _describe(task: str, folder: Path) -> dict[str, object]:
     return describe_saved(folder, {**facts, **estimator.facts_}, estimator.settings_.to_dict())
 
 
+def _load(task: str, folder: Path, device: str) -> Answering:
+    from ...data.tuning import Example
+    from ...estimators.bert_usages import USAGES
+
+    estimator = USAGES[task].load(folder, device=device)
+    other = "What was good about it?" if task in ("bert-pair", "bert-span") else None
+
+    def answer(texts: list[str]) -> object:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # what is not read is said by _CUT
+            return list(_answers(estimator, [Example(text, other) for text in texts], 0.0))
+
+    return answer
+
+
 def _choices() -> dict[str, Iterable[str]]:
     return {"--set": PARTS}
+
+
+_CUT = "{text}, as far as it reads in one go"
 
 
 def _task(name: str, noun: str, *columns: str) -> Task:
@@ -333,6 +353,8 @@ def _task(name: str, noun: str, *columns: str) -> Task:
         evaluate=partial(_evaluate, name),
         explain=cannot,
         describe=partial(_describe, name),
+        load=partial(_load, name),
+        timed_on="{text}" if name in ("bert-span", "bert-tag") else _CUT,
         choices=_choices,
         predict=partial(_predict, name),
     )

@@ -13,6 +13,7 @@ from ..inputs import existing, near_file
 from ..output import Delivery, Drawn, Remarks, counted, say
 from ..training import TRANSLATOR_PARTS, TrainingJob, split_changes
 from .task import (
+    Answering,
     ModelToEvaluate,
     PicturesToCaption,
     Task,
@@ -225,6 +226,19 @@ def _describe(folder: Path) -> dict[str, object]:
     return describe_saved(folder, facts, saved.settings.to_dict())
 
 
+def _load(folder: Path, device: str) -> Answering:
+    """Write about pictures of noise, as many as there are texts to time others by."""
+    import numpy as np
+
+    from ...estimators.captioner import Captioner
+
+    captioner, draw = Captioner.load(folder, device=device), np.random.default_rng(0)
+    size = (PICTURE, PICTURE, 3)
+    return lambda texts: captioner.predict(
+        [draw.integers(0, 256, size).astype(np.uint8) for _ in texts]
+    )
+
+
 def _networks() -> dict[str, ShowAttendTellConfig]:
     from ...models.show_attend_tell import PICTURE_PRESETS
 
@@ -235,6 +249,7 @@ def _choices() -> dict[str, Iterable[str]]:
     return {"--model": _networks(), "--set": TRANSLATOR_PARTS}
 
 
+PICTURE = 224  # dots on a side of what is timed
 _ASK = "use regard caption to see what it writes and where it looks"
 CAPTION = Task(
     noun="captioner",
@@ -251,5 +266,7 @@ CAPTION = Task(
     explain=cannot,
     caption=_caption,
     describe=_describe,
+    load=_load,
+    timed_on=f"pictures of noise, {PICTURE} x {PICTURE}",
     choices=_choices,
 )

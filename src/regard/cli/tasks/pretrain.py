@@ -11,7 +11,7 @@ from ...config import with_text_values
 from ...errors import ConfigError
 from ..inputs import open_documents
 from ..training import TrainingJob, held_out, split_changes
-from .task import Task, TrainingToDo, cannot, describe_saved
+from .task import Answering, Task, TrainingToDo, cannot, describe_saved
 
 if TYPE_CHECKING:
     from ...data.readers import Reader
@@ -94,6 +94,27 @@ def _describe(folder: Path) -> dict[str, object]:
     return describe_saved(folder, {"model": "bert", "task": "pretrain", **facts}, settings)
 
 
+def _load(folder: Path, device: str) -> Answering:
+    """Read the texts, as far as this BERT reads in one go."""
+    import torch
+
+    from ...estimators.bert_folder import load_bert
+    from ...ragged import Ragged
+    from ...training.devices import choose_device
+
+    found, place = load_bert(folder), choose_device(device)
+    bert = found.bert.to(place).eval()
+
+    def read(texts: list[str]) -> object:
+        rows = [torch.from_numpy(row).long() for row in found.pieces.ids(texts)]
+        cut = [row[: bert.config.longest] for row in rows]
+        lengths = torch.tensor([len(row) for row in cut])
+        with torch.inference_mode():
+            return bert(Ragged(torch.cat(cut).to(place), lengths.to(place)))
+
+    return read
+
+
 def _choices() -> dict[str, Iterable[str]]:
     return {"--set": PARTS}
 
@@ -109,5 +130,7 @@ PRETRAIN = Task(
     evaluate=cannot,
     explain=cannot,
     describe=_describe,
+    load=_load,
+    timed_on="{text}, as far as it reads in one go",
     choices=_choices,
 )

@@ -193,6 +193,7 @@ class Task:
     caption: Callable[[PicturesToCaption], None] = cannot
     audit: Callable[[TextsToAudit], None] | None = None  # None: as documents with labels are
     load: Callable[[Path, str], Answering] | None = None  # from a folder to a device, for info
+    timed_on: str = "{text}"  # what is answered to be timed; {text} stands for what is usual
 
 
 def describe_saved(
