@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from .encoding import Record
 
-__all__ = ["AlignmentScores", "Candidate", "GoldLinks", "Link", "TranslationScores"]
+__all__ = ["AlignmentScores", "Candidate", "GoldLinks", "Link", "TranslationScores", "WrittenPair"]
 
 Link = tuple[int, int]
 """A word of the source and one of the target, each by its number, from 0."""

@@ -10,6 +10,8 @@ from .drawing.words import percent, plural
 
 __all__ = ["render"]
 
+_STYLES = ".scroll td:not(.bar) { text-align: start; vertical-align: top; min-width: 10rem; }"
+
 
 def render(scores: TranslationScores) -> str:
     """Return the whole page, which makes no requests."""
@@ -22,7 +24,7 @@ def render(scores: TranslationScores) -> str:
         ),
     }
     title = f"Translations: {scores.title}" if scores.title else "Translations"
-    styles, scripts = asset("report.css"), asset("report.js")
+    styles, scripts = asset("report.css") + _STYLES, asset("report.js")
     return report(title, summarise(_headline(scores)), sections, styles=styles, scripts=scripts)
 
 
