@@ -59,3 +59,18 @@ def test_a_table_that_was_typed_in_says_that_it_is_old(path):
     for section in sections(path):
         found = f"{path.name}: {FIGURE.search(section)[0]}"
         assert any(mark in section.lower() + said for mark in MARKS), found
+
+
+def test_files_whose_code_has_changed_stay_marked_until_they_are_measured_again(
+    tmp_path, monkeypatch
+):
+    """Issue 12.8: what git told when the page was written stays, for the same commit alone."""
+    older = TABLES["older"]
+    monkeypatch.setitem(older.__globals__, "MEASURED", tmp_path)
+    for name, found in (("threads", {"commit": "abc"}), ("memory", {"commit": "new"}), ("old", {})):
+        (tmp_path / f"{name}.json").write_text(json.dumps(found))
+    line = "- `{}.json`, commit {}: its code has changed\n"
+    listed = line.format("memory", "before") + line.format("threads", "abc")
+    expected = "- `old.json`\n" + line.format("threads", "abc")
+    assert older(listed, ask_git=False) == expected
+    assert older(expected, ask_git=False) == expected
