@@ -82,3 +82,20 @@ def test_the_contract_names_the_tests_that_show_each_promise():
     command = [sys.executable, str(ROOT / "scripts" / "contract"), "--check"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+ODD = ("minds context", "as it were", "mended", "gave way", "could not bring itself")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_pages_are_in_plain_english(page):
+    """Issue 17: phrases that readers stumbled on."""
+    text = " ".join(page.read_text(encoding="utf-8").lower().split())
+    assert [phrase for phrase in ODD if phrase in text] == []
+
+
+def test_what_commands_say_is_in_plain_english():
+    sources = [*(ROOT / "src/regard/cli").rglob("*.py"), *(ROOT / "src/regard/views").rglob("*.py")]
+    said = {path.name: path.read_text(encoding="utf-8").lower() for path in sources}
+    found = [(name, phrase) for name, text in said.items() for phrase in ODD if phrase in text]
+    assert found == []

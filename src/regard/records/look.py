@@ -53,7 +53,7 @@ class Evenness:
     level: str  # "word" or "sentence"
     rows: int
     mean_items: float
-    effective_items: float  # mean of exp(entropy): how many items count, as it were
+    effective_items: float  # mean of exp(entropy): how many items share the weight
     evenness: float  # mean
     uniform_rows: float  # the share of rows that are as good as uniform
     bins: tuple[int, ...]  # rows by evenness, in equal steps from 0 to 1

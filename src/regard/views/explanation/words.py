@@ -213,7 +213,7 @@ def question(decision: Decision) -> str:
 
 
 def notes(explanation: Explanation, decision: Decision) -> list[str]:
-    """What a reader must know lest the picture mislead."""
+    """What a reader must know, or the picture would mislead."""
     found: list[str] = []
     words, sentences = decision.level("word"), decision.level("sentence")
     if not any(len(weights) for weights in decision.weights):
