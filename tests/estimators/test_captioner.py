@@ -23,13 +23,15 @@ SMALL = ShowAttendTellConfig(
     channels=16,
     halvings=3,
     embedding_size=16,
-    memory_size=64,
-    hidden_size=64,
+    memory_size=96,
+    hidden_size=96,
     attention_size=16,
     dropout=0.0,
     decoder="luong",
 )
-TRAINING = TrainingConfig(epochs=200, batch_size=20, learning_rate=1e-2, monitor="loss")
+TRAINING = TrainingConfig(
+    epochs=150, batch_size=10, learning_rate=1e-2, monitor="loss", schedule="linear"
+)
 UNITS = UnitsConfig(kind="words", min_count=1, lowercase=True)
 
 

@@ -12,6 +12,7 @@ from .gradients import Gradients
 from .planted import Planted
 from .running import ExperimentConfig, run_experiment
 from .sequences import Depth, Length, Order, ScoreComparison, Symbols
+from .shapes import Shapes
 from .transliteration import Transliteration
 from .vectors import Vectors
 
@@ -30,5 +31,6 @@ EXPERIMENTS: dict[str, type[ExperimentConfig]] = {
     "pooling": PoolingComparison,
     "penalty": Penalty,
     "vectors": Vectors,
+    "shapes": Shapes,
 }
 """Every experiment by its name on the command line."""

@@ -1,8 +1,8 @@
 """Coloured shapes: pictures of which it is known where each word of the caption should look.
 
 "a red circle above a blue square": a network that has never seen a picture before learns to write
-it. Whether it looked at the circle when it wrote "circle" can be measured, for the cell that the
-circle lies in is known.
+it. Whether it looked at the circle when it wrote "circle" can be measured, for the cells that the
+circle lies in are known.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ..training.loop import train
 from ..training.seeds import derived_seed, seeded
 from .running import Stopwatch, Tell
 
-__all__ = ["CELL", "COLOURS", "KINDS", "Scene", "Scenes", "Shapes", "draw_scene"]
+__all__ = ["COLOURS", "KINDS", "Scene", "Scenes", "Shapes", "draw_scene"]
 
 COLOURS: dict[str, tuple[int, int, int]] = {
     "red": (214, 39, 40),
@@ -52,8 +52,7 @@ _PARTS = {
     "a, of": ("other",),
     "all": ("shape", "colour", "relation", "other"),
 }
-CELL = 16
-"""How many pixels wide and high a cell is."""
+_CLEAR = 6  # pixels by which one direction must beat the other, and that lie between two shapes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,25 +76,24 @@ class Scene:
         return touched
 
 
-def draw_scene(random: np.random.Generator, side: int) -> Scene:
-    """Draw two shapes, each inside a cell of its own; the upper or left one is told first.
+def draw_scene(random: np.random.Generator, side: int, sizes: tuple[int, int]) -> Scene:
+    """Draw two shapes that do not touch, on a light ground; the upper or left one is told first.
 
     So that only one word is right, they are farther apart in one direction than in the other.
+    ``sizes`` are the smallest and the largest, in pixels.
     """
-    grid = side // CELL
+    wide = random.integers(sizes[0], sizes[1] + 1, 2)
     while True:
-        cells = random.integers(0, grid, (2, 2))  # row and column of each shape
-        down, across = np.abs(cells[0] - cells[1]).tolist()
-        if down != across:
+        corners = np.stack([random.integers(1, side - size - 1, 2) for size in wide])
+        down, across = np.abs((corners[0] + wide[0] / 2) - (corners[1] + wide[1] / 2)).tolist()
+        if max(down, across) >= wide.sum() / 2 + _CLEAR and abs(down - across) >= _CLEAR:
             break
     relation, axis = ("above", 0) if down > across else ("left of", 1)
     pixels = np.full((side, side, 3), 245.0) + random.normal(0, 6, (side, side, 3))
     masks, names = [], []
-    for cell in cells[np.argsort(cells[:, axis])]:
-        size = int(random.integers(CELL - 6, CELL - 1))
-        corner = cell * CELL + random.integers(1, CELL - size, 2)
+    for place in np.argsort(corners[:, axis] + wide / 2).tolist():
         colour, kind = random.choice(list(COLOURS)), random.choice(KINDS)
-        mask = _mask(str(kind), corner, size, side)
+        mask = _mask(str(kind), corners[place], int(wide[place]), side)
         pixels[mask] = np.array(COLOURS[str(colour)]) + random.normal(0, 10, 3)
         masks.append(mask)
         names.append(f"a {colour} {kind}")
@@ -123,10 +121,13 @@ class Scenes:
     scenes: tuple[Scene, ...]
 
     @classmethod
-    def draw(cls, count: int, side: int, seed: int) -> Scenes:
-        """Draw so many scenes from a seed."""
+    def draw(
+        cls, count: int, side: int, seed: int, *, sizes: tuple[int, int] | None = None
+    ) -> Scenes:
+        """Draw so many scenes from a seed; shapes are a quarter of a side wide, or as asked."""
         random = np.random.default_rng(seed)
-        return cls(tuple(draw_scene(random, side) for _ in range(count)))
+        wide = sizes or (side // 5, side // 4)
+        return cls(tuple(draw_scene(random, side, wide) for _ in range(count)))
 
     def covered(self, share: float, cells: int, seed: int) -> Scenes:
         """Paint up to half of the cells over in a share of the scenes."""
@@ -170,13 +171,15 @@ class Shapes:
         "needs it",
     )
 
-    side: int = 64  # pixels; a cell has 16
+    side: int = 64  # pixels; a cell has 8
+    smallest: int = 16  # pixels that a shape is wide and high
+    largest: int = 23
     examples: int = 4_000
     asked: int = 500  # pictures that the network has not seen
     receipts: int = 100  # of these, how many are asked about again with cells covered
-    covered: float = 0.3  # share of the training pictures in which cells are painted over
+    covered: float = 0.5  # share of the training pictures in which cells are painted over
     decoder: Literal["xu", "bahdanau", "luong"] = "luong"
-    channels: int = 64
+    channels: int = 32
     hidden_size: int = 64
     epochs: int = 24
     batch_size: int = 32
@@ -184,22 +187,29 @@ class Shapes:
 
     def __post_init__(self) -> None:
         require(
-            self.side >= 2 * CELL and self.side % CELL == 0,
-            f"side must be a multiple of {CELL} and at least {2 * CELL}, got {self.side}",
+            self.side >= 32 and self.side % 8 == 0,
+            f"side must be a multiple of 8 and at least 32, got {self.side}",
+        )
+        require(
+            4 <= self.smallest <= self.largest <= self.side // 2 - _CLEAR,
+            f"smallest and largest must be from 4 to {self.side // 2 - _CLEAR}, "
+            f"got {self.smallest} and {self.largest}",
         )
         require(0 <= self.covered <= 1, f"covered must be from 0 to 1, got {self.covered}")
 
     @classmethod
     def quick(cls) -> Shapes:
         """A few small pictures, looked at once."""
-        return cls(side=32, examples=64, asked=8, receipts=2, epochs=1)
+        return cls(side=32, smallest=6, largest=8, examples=64, asked=8, receipts=2, epochs=1)
 
     def run(self, seed: int, tell: Tell) -> Finding:
         """Teach a network captions, then measure where it looks while it writes new ones."""
         clock = Stopwatch()
         model, points = self._learn(seed, tell)
         seconds = clock.seconds
-        scenes = Scenes.draw(self.asked, self.side, derived_seed(seed, "asked")).scenes
+        scenes = Scenes.draw(
+            self.asked, self.side, derived_seed(seed, "asked"), sizes=self._sizes
+        ).scenes
         tell("writing about new pictures")
         wrote = self._write(model, scenes)
         right = [_ids(one) == scene.ids for one, scene in zip(wrote, scenes, strict=True)]
@@ -228,12 +238,16 @@ class Shapes:
         )
         return Finding(seed, tuple(rows), chart)
 
+    @property
+    def _sizes(self) -> tuple[int, int]:
+        return self.smallest, self.largest
+
     def network(self) -> ShowAttendTellConfig:
         """The network that learns: small, from scratch."""
         return ShowAttendTellConfig(
             side=self.side,
             channels=self.channels,
-            halvings=4,
+            halvings=3,
             embedding_size=self.hidden_size // 2,
             memory_size=self.hidden_size,
             hidden_size=self.hidden_size,
@@ -246,8 +260,10 @@ class Shapes:
         self, seed: int, tell: Tell
     ) -> tuple[ShowAttendTell, dict[str, list[tuple[float, float]]]]:
         """Train from scratch; ask after every epoch what is written about a few new pictures."""
-        scenes = Scenes.draw(self.examples, self.side, derived_seed(seed, "training"))
-        some = Scenes.draw(_FEW, self.side, derived_seed(seed, "few")).scenes
+        scenes = Scenes.draw(
+            self.examples, self.side, derived_seed(seed, "training"), sizes=self._sizes
+        )
+        some = Scenes.draw(_FEW, self.side, derived_seed(seed, "few"), sizes=self._sizes).scenes
         with seeded(derived_seed(seed, "weights")):
             model = self.network().build(target_size=len(_WORDS))
         cells = model.config.grid**2

@@ -46,7 +46,6 @@ BATCH_PIECES = 4096
 """How many pieces the versions that are asked about together may have; bounds the memory."""
 
 Mask = NDArray[np.bool_]
-Usual = Callable[[Floats], np.floating]
 Likely = Callable[[Mask], Floats]
 """The probability of each written piece without the items of each version, (versions, pieces)."""
 
@@ -116,12 +115,11 @@ class _Inquiry:
 
 
 def measure_receipt(
-    weights: NDArray[np.float32], likely: Likely, *, usual: Usual = np.mean, seed: int = 0
+    weights: NDArray[np.float32], likely: Likely, *, seed: int = 0
 ) -> AlignmentReceipt:
     """Ask whether written pieces need the items they looked at most, by their weights.
 
-    ``weights`` are (written pieces, items), and ``likely`` asks the network again. As many items
-    are taken away as a piece looks at: the ``usual`` number of them.
+    ``weights`` are (written pieces, items), and ``likely`` asks the network again.
     """
     row_count, column_count = weights.shape
     if not row_count or not column_count:
@@ -129,7 +127,7 @@ def measure_receipt(
     if column_count < 2:
         return AlignmentReceipt(Judgement("piece", TOO_SHORT))
     draw = np.random.default_rng([seed, row_count, column_count])
-    taken = max(1, min(round(float(usual(count_effective(weights)))), column_count // 2))
+    taken = max(1, min(round(float(count_effective(weights).mean())), column_count // 2))
     own = _heaviest(weights, taken)  # (rows, columns)
     sets = _sets(column_count, taken, draw)  # (sets, columns)
     whole = np.zeros((1, column_count), dtype=bool)

@@ -1,8 +1,8 @@
 """Whether a word about a picture needs the cells it looked at: it is asked again, those covered.
 
-As many cells as a word usually looks at, by the median, are painted over with the mean colour of
-the picture, and everything behind the pixels is computed again: a cell that another one can see is
-then gone for that one too. Then the same with as many random cells.
+As many cells as a word looks at, in the mean, are painted over with the mean colour of the picture,
+and everything behind the pixels is computed again: a cell that another one can see is then gone for
+that one too. Then the same with as many random cells.
 """
 
 from __future__ import annotations
@@ -59,8 +59,7 @@ def measure_caption_receipt(
         return found[places.ravel()]
 
     with in_evaluation(model):
-        # Words such as "of" look everywhere; they must not decide how much is covered for all.
-        return measure_receipt(weights, likely, usual=np.median, seed=seed)
+        return measure_receipt(weights, likely, seed=seed)
 
 
 def cover_cells(pixels: Pixels, gone: Mask) -> Tensor:

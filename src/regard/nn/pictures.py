@@ -36,7 +36,7 @@ class SmallCNN(nn.Module):
                 nn.GroupNorm(4 if after % 4 == 0 else 1, after),  # the same alone as in company
                 nn.ReLU(),
             ]
-        layers += [nn.Conv2d(channels, channels, 1), nn.ReLU()]
+        layers += [nn.Conv2d(channels, channels, 3, padding=1), nn.ReLU()]
         self.layers = nn.Sequential(*layers)
 
     def forward(self, pictures: Tensor) -> Tensor:

@@ -1,0 +1,78 @@
+"""Scenes of coloured shapes: what the caption says is where the masks say it is."""
+
+import numpy as np
+import pytest
+
+from regard.errors import ConfigError
+from regard.experiments.shapes import COLOURS, KINDS, Scenes, Shapes
+
+
+@pytest.fixture(scope="module")
+def scenes():
+    return Scenes.draw(60, 64, seed=0, sizes=(12, 20)).scenes
+
+
+def middles(scene):
+    """Row and column of the middle of each shape's box."""
+    found = []
+    for mask in scene.masks:
+        down, across = np.nonzero(mask)
+        found.append(((down.min() + down.max()) / 2, (across.min() + across.max()) / 2))
+    return found
+
+
+def test_a_caption_tells_the_upper_or_left_shape_first(scenes):
+    for scene in scenes:
+        (down, across), (other_down, other_across) = middles(scene)
+        if "above" in scene.caption:
+            assert other_down - down > abs(other_across - across)
+        else:
+            assert "left of" in scene.caption
+            assert other_across - across > abs(other_down - down)
+
+
+def test_the_pixels_of_a_shape_have_its_colour(scenes):
+    for scene in scenes:
+        words = scene.caption.split()
+        for mask, colour, kind in zip(scene.masks, words[1::1], words[2::1], strict=False):
+            if colour in COLOURS and kind in KINDS:
+                mean = scene.pixels[:, mask].mean(1)
+                assert np.abs(mean - np.array(COLOURS[colour])).max() < 45
+
+
+def test_shapes_do_not_touch_and_their_cells_are_those_they_lie_in(scenes):
+    for scene in scenes:
+        assert not (scene.masks[0] & scene.masks[1]).any()
+        cells = scene.cells(8)
+        assert cells.shape == (2, 64) and cells.any(1).all()
+        first = scene.masks[0].reshape(8, 8, 8, 8).any((1, 3))
+        assert np.array_equal(cells[0].reshape(8, 8), first)
+
+
+def test_the_same_seed_draws_the_same_scenes():
+    once, again, other = (Scenes.draw(3, 32, seed=seed).scenes for seed in (1, 1, 2))
+    assert [one.caption for one in once] == [one.caption for one in again]
+    assert np.array_equal(once[0].pixels, again[0].pixels)
+    assert not np.array_equal(once[0].pixels, other[0].pixels)
+
+
+def test_covered_pictures_keep_their_captions():
+    plain = Scenes.draw(20, 64, seed=0)
+    covered = plain.covered(0.5, 64, seed=1)
+    changed = [
+        not np.array_equal(one.pixels, two.pixels)
+        for one, two in zip(plain.scenes, covered.scenes, strict=True)
+    ]
+    assert 3 < sum(changed) < 17
+    assert [one.caption for one in plain.scenes] == [two.caption for two in covered.scenes]
+
+
+def test_it_finds_a_row_for_each_kind_of_word():
+    found = Shapes.quick().run(0, lambda line: None)
+    assert [row.name for row in found.rows][-1] == "all"
+    assert found.rows[-1].values[0] is not None and len(found.chart.curves) == 2
+
+
+def test_shapes_that_do_not_fit_are_refused():
+    with pytest.raises(ConfigError, match="smallest and largest must be from 4 to 26"):
+        Shapes(largest=40)
