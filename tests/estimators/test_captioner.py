@@ -2,15 +2,20 @@
 
 import io
 import json
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from safetensors.torch import save_file
 
 from regard import Captioner
 from regard.data.captions import caption_pictures
 from regard.errors import ConfigError, DataError, ModelError, NotFittedError
 from regard.experiments.shapes import Scenes
 from regard.models.show_attend_tell import ShowAttendTellConfig
+from regard.nn.pictures import EfficientNetLite0
 from regard.tasks.generate import GenerationConfig
 from regard.text.units import UnitsConfig
 from regard.training.config import TrainingConfig
@@ -130,3 +135,62 @@ def test_what_does_not_fit_together_is_said_in_one_line(fitted, pictures, captio
         )
     with pytest.raises(DataError, match="put it in a list"):
         fitted.predict("a.jpg")
+
+
+@pytest.fixture(scope="module")
+def weights(tmp_path_factory):
+    """Files of weights for a backbone, drawn at random: of safetensors, and of torch."""
+    folder = tmp_path_factory.mktemp("weights")
+    torch.manual_seed(0)
+    state = EfficientNetLite0().state_dict()
+    numbers = {name: part for name, part in state.items() if part.is_floating_point()}
+    save_file(numbers, folder / "w.safetensors")
+    torch.save(state, folder / "w.pth")
+    return folder
+
+
+class TestBackbone:
+    """Features of a network whose weights come from a file, kept by content and weights."""
+
+    NETWORK = replace(SMALL, encoder="efficientnet-lite0", side=64)
+    QUICK = TrainingConfig(epochs=1, monitor="loss")
+
+    def fit(self, weights, pictures, captions, **changes):
+        settings = {"training": self.QUICK, "units": UNITS, "validation": 0.0, "progress": False}
+        captioner = Captioner(self.NETWORK, backbone=weights, device="cpu", **settings, **changes)
+        return captioner.fit(pictures[:6], captions[:6])
+
+    def test_features_are_computed_once_and_found_by_content(
+        self, weights, pictures, captions, tmp_path
+    ):
+        kept = tmp_path / "features"
+        first = self.fit(weights / "w.safetensors", pictures, captions, features=kept)
+        files = sorted(kept.rglob("*.safetensors"))
+        assert len(files) == 1
+        again = self.fit(weights / "w.pth", pictures, captions, features=kept)
+        assert sorted(kept.rglob("*.safetensors")) == files, "nothing was computed again"
+        assert again.predict(pictures[:3]) == first.predict(pictures[:3])
+        files[0].write_bytes(b"cut off")
+        third = self.fit(weights / "w.pth", pictures, captions, features=kept)
+        assert third.predict(pictures[:3]) == first.predict(pictures[:3])
+
+    def test_a_saved_folder_brings_its_backbone(self, weights, pictures, captions, tmp_path):
+        fitted = self.fit(weights / "w.pth", pictures, captions)
+        fitted.save(tmp_path / "model")
+        assert (tmp_path / "model/backbone.safetensors").exists()
+        assert not list((tmp_path / "model").glob("*.pth")), "no pickle is written"
+        loaded = Captioner.load(tmp_path / "model", device="cpu")
+        assert loaded.predict(pictures[:6]) == fitted.predict(pictures[:6])
+        (found,) = loaded.explain(pictures[:1], receipt=False)
+        assert found.weights.shape[1] == 4
+
+    def test_what_holds_no_such_weights_is_named(self, weights, pictures, captions, tmp_path):
+        odd = tmp_path / "odd.safetensors"
+        save_file({"x": torch.zeros(2)}, odd)
+        with pytest.raises(ModelError, match=r"does not hold the weights of efficientnet-lite0"):
+            self.fit(odd, pictures, captions)
+        with pytest.raises(ModelError, match="No such file"):
+            self.fit(tmp_path / "none.pth", pictures, captions)
+        torch.save({"x": Path}, tmp_path / "code.pth")
+        with pytest.raises(ModelError, match=r"code\.pth holds no weights"):
+            self.fit(tmp_path / "code.pth", pictures, captions)
