@@ -26,6 +26,7 @@ COMMANDS = [
     "diff",
     "compare",
     "info",
+    "serve",
     "experiment",
 ]
 
