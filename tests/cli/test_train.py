@@ -493,3 +493,14 @@ def test_tfidf_is_scored_beside_the_model_with_advice_where_it_wins(shell, proje
     given = ["train", project.training, *COLUMNS, *FLAGS, *few, "--validation", project.test]
     worse = shell(*given, "--out", tmp_path / "model").err
     assert "to compare: accuracy" in worse and "! the plain method is better here" in worse
+
+
+def test_few_documents_make_smaller_steps_unless_their_size_is_named(shell, project, tmp_path):
+    pairs = zip(FLAGS[::2], FLAGS[1::2], strict=True)
+    small = [part for pair in pairs if "batch_size" not in pair[1] for part in pair]
+    given = ["train", project.training, *COLUMNS, *small, "--epochs", "1", "--no-baseline"]
+    ran = shell(*given, "--out", tmp_path / "a")
+    assert ran.code == 0 and "steps of 8 documents in place of 64, since there are few" in ran.err
+    assert DocumentClassifier.load(tmp_path / "a").training.batch_size == 8
+    shell(*given, "--set", "training.batch_size=64", "--out", tmp_path / "b")
+    assert DocumentClassifier.load(tmp_path / "b").training.batch_size == 64

@@ -1,9 +1,11 @@
 """Recipes a person can name, and the line that says what was picked."""
 
+from dataclasses import replace
+
 import pytest
 
 from regard.errors import ConfigError
-from regard.estimators.recipes import BALANCED, RECIPES, find_recipe
+from regard.estimators.recipes import BALANCED, RECIPES, STEPS, find_recipe
 from regard.records.data import DataCheck, Lengths
 
 
@@ -46,3 +48,9 @@ def test_a_line_says_what_was_picked_and_why():
 def test_another_recipe_is_an_error_that_names_them():
     with pytest.raises(ConfigError, match="balanced"):
         find_recipe("balance")
+
+
+def test_few_documents_are_cut_into_steps_enough():
+    recipe = replace(BALANCED, least_steps=STEPS)
+    assert recipe.batch_size(730, 64) == 18 and recipe.batch_size(40, 64) == 8
+    assert recipe.batch_size(100_000, 64) == 64 == BALANCED.batch_size(40, 64)

@@ -161,6 +161,9 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
                 options=options,
                 build_vocab=Vocab.from_counts if pretrained is None else pretrained.build_vocab,
             )
+            size = options.recipe.batch_size(len(data.training), self.training.batch_size)
+            if size != self.training.batch_size:
+                self.training = replace(self.training, batch_size=size)
             self._adopt(data.labels, data.vocab, options.label_form, data.text, pretrained)
             self.reader_ = TextReader(data.vocab, self.settings_.text, device)
             source: Examples[Batch] = place_on(data.corpus, device)

@@ -13,7 +13,12 @@ from dataclasses import dataclass, field
 from ..config import require_one_of
 from ..records.data import DataCheck
 
-__all__ = ["BALANCED", "RECIPES", "Recipe", "find_recipe"]
+__all__ = ["BALANCED", "RECIPES", "STEPS", "Recipe", "find_recipe"]
+
+
+STEPS = 40
+"""How many steps an epoch has at least, where no other size of batches is asked for."""
+SMALLEST_BATCH = 8
 
 
 @dataclass(frozen=True)
@@ -24,6 +29,14 @@ class Recipe:
     meaning: str
     changes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     most_documents: int = 0  # more than these need no word vectors learnt beforehand
+
+    least_steps: int = 0  # of an epoch: few documents are cut into smaller batches
+
+    def batch_size(self, documents: int, usual: int) -> int:
+        """Return how many documents to take in a step, so that a few make steps enough."""
+        if not self.least_steps:
+            return usual
+        return min(usual, max(SMALLEST_BATCH, documents // self.least_steps))
 
     def learns_vectors(self, documents: int) -> bool:
         """Say whether word vectors are to be learnt from the texts of so many documents."""

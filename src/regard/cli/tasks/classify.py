@@ -161,6 +161,8 @@ class ClassificationJob(TrainingJob):
 
     def describe_check(self, check: Check) -> Sequence[str]:
         """Say what was found in the data, and how many words have vectors."""
+        from ...training.config import TrainingConfig
+
         vectors = self.estimator.vector_coverage_
         given = "unlabelled" if self.asked.unlabelled else "vectors" if self.asked.vectors else None
         device = str(self.estimator.reader_.device)
@@ -170,13 +172,19 @@ class ClassificationJob(TrainingJob):
             device=device,
             syllables=self.estimator.settings_.text.hangul == "syllables",
         )
-        return [*check.describe(), *(vectors.describe() if vectors else ()), picked]
+        lines = [*check.describe(), *(vectors.describe() if vectors else ()), picked]
+        size, usual = self.estimator.training.batch_size, TrainingConfig().batch_size
+        if self._recipe.least_steps and size < usual:
+            lines.append(f"steps of {size} documents in place of {usual}, since there are few")
+        return lines
 
     @property
     def _recipe(self) -> Recipe:
-        from ...estimators.recipes import find_recipe
+        from ...estimators.recipes import STEPS, find_recipe
 
-        return find_recipe(self.asked.recipe or USUAL_RECIPE)
+        found = find_recipe(self.asked.recipe or USUAL_RECIPE)
+        named = any(change.startswith("training.batch_size=") for change in self.asked.changes)
+        return found if named else replace(found, least_steps=STEPS)
 
     def describe(self) -> Sequence[str]:
         """Say how good it is, what the marks have changed, and what can be done next."""
