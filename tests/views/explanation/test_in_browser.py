@@ -72,6 +72,8 @@ def test_the_switches_work_by_keyboard(open_page, explain):
     assert first.locator(".rg-in-z").is_visible()
     assert not first.locator(".rg-in-x").is_visible()
     assert second.locator(".rg-in-x").is_visible()
+    page.keyboard.press("ArrowRight")
+    assert first.locator("[value=w]").is_checked()
     assert shades(first) != before
     page.keyboard.press("Tab")
     page.keyboard.press("ArrowRight")
