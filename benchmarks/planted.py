@@ -59,6 +59,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--set", action="append", default=[], dest="changes")
     parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--device", default="cpu")
     options = parser.parse_args()
     if not options.data.exists():
         sys.exit(f"{options.data} is not here; this benchmark needs the IMDB reviews")
@@ -75,7 +76,7 @@ def run(seed: int, sentences: Sequence[str], options: argparse.Namespace) -> dic
     training = [document(rng, sentences, test=False) for _ in range(options.documents)]
     test = [document(rng, sentences, test=True) for _ in range(1000)]
     changes = [*options.changes, f"training.seed={seed}"]
-    classifier = classifier_from("han", changes, device="cpu")
+    classifier = classifier_from("han", changes, device=options.device)
     classifier.fit([text for text, _, _ in training], [label for _, label, _ in training])
     explanations = classifier.explain([text for text, _, _ in test])
     right = [
