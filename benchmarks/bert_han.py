@@ -4,6 +4,7 @@
     python benchmarks/bert_han.py frozen --folder MINILM   2,000 texts, BERT stays as it is
     python benchmarks/bert_han.py arxiv --folder MINILM    whole papers, 6,400 words on average
     python benchmarks/bert_han.py memory --folder MINILM   one document of 100,000 words
+    python benchmarks/bert_han.py merge --add FILE ...     runs of other machines, into the results
     python benchmarks/bert_han.py adapt --folder MINILM --save FOLDER
                   goes on with the pretraining on IMDB's training and unlabelled texts
 
@@ -63,14 +64,14 @@ FROZEN = (
     "training.epochs=12",
     "training.batch_size=32",
 )
-PAPERS = (*TUNED[:-4], "training.epochs=4", "training.batch_size=8", *TUNED[-2:])
+PAPERS = (*TUNED[:-4], "training.epochs=2", "training.batch_size=4", *TUNED[-2:])
 LIMIT_GB = 2.0
 WORDS = 100_000
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["imdb", "frozen", "arxiv", "memory", "adapt"])
+    parser.add_argument("what", choices=["imdb", "frozen", "arxiv", "memory", "adapt", "merge"])
     parser.add_argument("--folder", type=Path, default=None)
     parser.add_argument("--data", type=Path, default=None, help="folder of train and test.parquet")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
@@ -83,7 +84,11 @@ def main() -> None:
     parser.add_argument("--save", type=Path, default=None, help="where to write what was adapted")
     parser.add_argument("--epochs", type=int, default=6, help="of adapting")
     parser.add_argument("--out", type=Path, default=RESULTS / "bert_han.json")
+    parser.add_argument("--add", type=Path, nargs="+", help="files whose runs are merged")
     options = parser.parse_args()
+    if options.what == "merge":
+        merge(options)
+        return
     options.folder = options.folder or minilm()
     # A shell starts what is to run beside it deaf to Ctrl-C.
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -116,6 +121,15 @@ def add(options: argparse.Namespace, name: str, found: dict[str, object]) -> Non
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps({**provenance(options.seeds), "runs": runs}, indent=2) + "\n")
     print(json.dumps({name: found}), flush=True)
+
+
+def merge(options: argparse.Namespace) -> None:
+    """Add the runs of files that were made elsewhere; the file then tells of the last of them."""
+    known = json.loads(options.out.read_text())["runs"] if options.out.exists() else {}
+    for path in options.add:
+        found = json.loads(path.read_text())
+        known |= found["runs"]
+        options.out.write_text(json.dumps({**found, "runs": known}, indent=2) + "\n")
 
 
 def about_run() -> dict[str, object]:
@@ -165,6 +179,7 @@ def run(options: argparse.Namespace, seed: int) -> dict[str, object]:
         "answer_seconds": round(time.perf_counter() - began, 1),
         "changes": [*usual, *options.changes],
         "wide": options.wide,
+        "device": str(classifier.reader_.device),
     }
 
 
