@@ -139,6 +139,10 @@ def report(runs: list[dict], options: argparse.Namespace) -> None:
     from regard.tasks.paired import correct_for_many, flip_signs, redraw_accuracies, seeds_won
 
     by_name = {name: {r["seed"]: r for r in runs if r["variant"] == name} for name in VARIANTS}
+    by_name = {name: one for name, one in by_name.items() if one}
+    pairs = [pair for pair in PAIRS if set(pair) <= set(by_name)]
+    if not pairs:
+        sys.exit("no two variants are trained yet")
     seeds = sorted(set.intersection(*(set(one) for one in by_name.values())))
     if not seeds:
         sys.exit("no seed of all variants is trained yet")
@@ -156,7 +160,7 @@ def report(runs: list[dict], options: argparse.Namespace) -> None:
             for name, one in by_name.items()
         }
         draws = redraw_accuracies(right)
-        values = [flip_signs(right[first], right[second]) for first, second in PAIRS]
+        values = [flip_signs(right[first], right[second]) for first, second in pairs]
         found[part] = {
             "accuracies": {name: [one[s][part] for s in seeds] for name, one in by_name.items()},
             "pairs": [
@@ -172,7 +176,7 @@ def report(runs: list[dict], options: argparse.Namespace) -> None:
                     "seeds_won": seeds_won(right[first], right[second])[0],
                 }
                 for (first, second), value, corrected in zip(
-                    PAIRS, values, correct_for_many(values), strict=True
+                    pairs, values, correct_for_many(values), strict=True
                 )
             ],
         }
