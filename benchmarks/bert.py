@@ -152,7 +152,7 @@ def tune_texts(asked: argparse.Namespace) -> dict[str, object]:
     tries, runs = [], []
     for begins in asked.begins:
         best: tuple[float, list[str]] = (-1.0, [])
-        for rate in RATES[begins]:
+        for rate in asked.rates or RATES[begins]:
             given, judged = drawn(every, asked.seeds[0])
             changes = [f"training.learning_rate={rate}", *asked.set]
             run = tuned(asked, BertTextClassifier, given, judged, asked.seeds[0], changes, begins)
@@ -286,6 +286,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=None)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     parser.add_argument("--begins", nargs="+", choices=tuple(RATES), default=list(RATES))
+    parser.add_argument("--rates", nargs="+")
     parser.add_argument("--limit", type=int, default=None)
     parser.add_argument("--set", action="append", default=[])
     parser.add_argument("--held-out", action="store_true")

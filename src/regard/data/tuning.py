@@ -68,6 +68,7 @@ class TuningRow:
     ids: NDArray[np.int64]
     second: int  # the place of its first piece; the length of the row where there is none
     answers: NDArray[np.int64]
+    cut: bool = False  # whether the middle of a text is left out
 
     @classmethod
     def around(
@@ -77,13 +78,14 @@ class TuningRow:
         second: Ids | None = None,
         *,
         answers: NDArray[np.int64],
+        cut: bool = False,
     ) -> TuningRow:
         """Put the marks around one text or two."""
         parts = [[pieces.start], first, [pieces.end]]
         if second is not None:
             parts += [second, [pieces.end]]
         ids = np.concatenate([np.asarray(part, dtype=np.int64) for part in parts])
-        return cls(ids, len(first) + 2, answers)
+        return cls(ids, len(first) + 2, answers, cut)
 
 
 class TuningRows:

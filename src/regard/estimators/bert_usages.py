@@ -144,11 +144,10 @@ class BertUsage(TextEstimator):
             self._adopt(loaded.pieces, labels, loaded.bert.vocab_size, device)
             if not self.tuning.fresh:
                 self.model_.bert.load_state_dict(loaded.bert.state_dict())
-            source = TuningRows([row for rows in self._rows(training) for row in rows])
-            if not len(source):
-                raise DataError("there is nothing to learn from: the examples have no texts")
+            made = [row for rows in self._rows(training) for row in rows]
+            source = TuningRows(made)
             rows = PlannedBatches(source, self.training)
-            cut, loss = self._count_cut(training), self._loss()
+            cut, loss = self._count_cut(made), self._loss()
             judged_by = None
             if held_out is not None:
                 others = [row for rows in self._rows(held_out) for row in rows]
@@ -275,18 +274,12 @@ class BertUsage(TextEstimator):
         """The rows of each example: one, or several windows."""
         raise NotImplementedError
 
-    def _count_cut(self, examples: Sequence[Example]) -> int:
+    def _count_cut(self, rows: Sequence[TuningRow]) -> int:
         """How many texts are too long to be read at once, and are cut; or an error, if asked."""
-        if not self.reads_at_once:
-            return 0
-        lengths = [len(ids) for ids in self.pieces_.ids([one.text for one in examples])]
-        if any(one.other is not None for one in examples):
-            others = self.pieces_.ids([one.other or "" for one in examples])
-            lengths = [own + 1 + len(other) for own, other in zip(lengths, others, strict=True)]
-        cut = sum(length + 2 > self._room for length in lengths)
+        cut = sum(row.cut for row in rows)
         if cut and self.settings_.tuning.long == "stop":
             raise DataError(
-                f"{cut:,} of {len(lengths):,} texts have more than {self._room:,} pieces, and "
+                f"{cut:,} of {len(rows):,} texts have more than {self._room:,} pieces, and "
                 f"tuning.long=stop; {_LONGER}"
             )
         return cut
@@ -346,29 +339,35 @@ class BertClassifying(BertUsage):
     def probabilities(self, examples: Sequence[Example]) -> NDArray[np.float64]:
         """How likely each class is, (examples, classes)."""
         self._require_fitted()
-        self._warn_cut(self._count_cut(examples), len(examples))
-        scores = self._scores([rows[0] for rows in self._rows(examples)])
-        stacked = np.array(scores, dtype=np.float64).reshape(len(examples), len(self.labels_))
+        found, cut = self._likely(examples)
+        self._warn_cut(cut, len(examples))
+        return found
+
+    def _likely(self, examples: Sequence[Example]) -> tuple[NDArray[np.float64], int]:
+        """How likely each class is, and how many texts were cut."""
+        rows = [one for (one,) in self._rows(examples)]
+        cut = self._count_cut(rows)
+        scores = np.array(self._scores(rows), dtype=np.float64)
+        stacked = scores.reshape(len(examples), len(self.labels_))
         grown = np.exp(stacked - stacked.max(1, keepdims=True, initial=-np.inf))
-        return np.asarray(grown / grown.sum(1, keepdims=True))
+        return np.asarray(grown / grown.sum(1, keepdims=True)), cut
 
     def evaluate_examples(self, examples: Iterable[Example], *, title: str = "") -> TuningScores:
         """Accuracy and macro-F1, beside those of the commonest class."""
         given = list(examples)
         truth = self.labels_.encode([_label(one) for one in given])
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
-            guess = self.probabilities(given).argmax(1)
-        most = np.full(
-            len(truth), np.bincount(truth.astype(np.int64)).argmax() if len(truth) else 0
-        )
+        self._require_fitted()
+        found, cut = self._likely(given)
+        guess = found.argmax(1)
+        counts = np.bincount(truth.astype(np.int64), minlength=1)
+        most = np.full(len(truth), counts.argmax())
         return TuningScores(
             task=self.task,
             examples=len(given),
             scores=_class_scores(truth, guess),
             baseline=_class_scores(truth, most),
             baseline_name="commonest class",
-            cut=self._count_cut(given),
+            cut=cut,
             title=title,
         )
 
@@ -405,10 +404,12 @@ class BertTextClassifier(BertClassifying):
 
     def _rows(self, examples: Sequence[Example]) -> list[list[TuningRow]]:
         ids, room = self.pieces_.ids([one.text for one in examples]), self._room - 2
-        return [
-            [TuningRow.around(self.pieces_, cut_middle(own, room), answers=self._answers(one))]
-            for one, own in zip(examples, ids, strict=True)
-        ]
+        rows = []
+        for example, own in zip(examples, ids, strict=True):
+            answers, cut = self._answers(example), len(own) > room
+            kept = cut_middle(own, room)
+            rows.append([TuningRow.around(self.pieces_, kept, answers=answers, cut=cut)])
+        return rows
 
 
 class BertPairClassifier(BertClassifying):
@@ -436,8 +437,9 @@ class BertPairClassifier(BertClassifying):
         rows = []
         for example, one, other in zip(examples, firsts, seconds, strict=True):
             first, second = fit_both(one, other, self._room - 3)
-            answers = self._answers(example)
-            rows.append([TuningRow.around(self.pieces_, first, second, answers=answers)])
+            answers, cut = self._answers(example), len(first) + len(second) < len(one) + len(other)
+            row = TuningRow.around(self.pieces_, first, second, answers=answers, cut=cut)
+            rows.append([row])
         return rows
 
 
