@@ -72,7 +72,7 @@ def place_of(classifier: DocumentClassifier, text: str, method: str) -> int:
 def tally(classifier: DocumentClassifier, texts: list[str]) -> dict[str, int]:
     """Count words, and those of the list, in the heaviest tenth of each document and outside."""
     counts = {"heavy_listed": 0, "heavy": 0, "light_listed": 0, "light": 0}
-    for explanation in classifier.explain(texts, method="attention"):
+    for explanation in classifier.explain(texts, method="attention", receipt=False):
         words = explanation.words(10**6)
         border = max(1, len(words) // 10)
         for place, word in enumerate(words):

@@ -78,7 +78,7 @@ def run(seed: int, sentences: Sequence[str], options: argparse.Namespace) -> dic
     changes = [*options.changes, f"training.seed={seed}"]
     classifier = classifier_from("han", changes, device=options.device)
     classifier.fit([text for text, _, _ in training], [label for _, label, _ in training])
-    explanations = classifier.explain([text for text, _, _ in test])
+    explanations = classifier.explain([text for text, _, _ in test], receipt=False)
     right = [
         explanation.label == label
         for explanation, (_, label, _) in zip(explanations, test, strict=True)
