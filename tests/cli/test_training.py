@@ -54,5 +54,7 @@ def test_a_wrong_change_is_named(change, message):
 
 
 def test_an_unknown_network_is_named():
-    with pytest.raises(ConfigError, match="--model cannot be 'bert'; there are cahan, flat, han"):
-        classifier_from("bert", [], device="cpu")
+    with pytest.raises(
+        ConfigError, match=r"--model cannot be 'xyz'; there are .*cahan, flat, .*han"
+    ):
+        classifier_from("xyz", [], device="cpu")

@@ -240,7 +240,7 @@ def test_importance_of_a_flat_model_is_its_own_weights():
 
 @pytest.mark.parametrize("config", MODELS.values(), ids=MODELS)
 def test_every_model_can_be_explained_and_drawn(config):
-    small = config(embedding_size=6, hidden_size=4, attention_size=5)
+    small = config(embedding_size=6, hidden_size=5, attention_size=5)
     for found in explain(answers(small, labels=torch.tensor([1, 0, 1, 1, 0]), sentences=2)):
         assert found.to_html().endswith("</html>\n")
         assert found.to_text()

@@ -82,16 +82,47 @@ def _python_holds(file: pyarrow.parquet.ParquetFile, name: str) -> bool:
     try:
         for batch in file.iter_batches(_ROWS_AT_A_TIME, columns=[name]):
             for column in batch.columns:
-                column.to_pylist()
+                _in_microseconds(column).to_pylist()
     except (ValueError, OverflowError, pyarrow.ArrowException):
         return False
     return True
 
 
+def _in_microseconds(column: pyarrow.Array) -> pyarrow.Array:
+    """Return the column with times as fine as Python's own; an error where that would lose some.
+
+    Where pandas is installed, Arrow would hand out its times, or drop nanoseconds in silence.
+    """
+    kind = _coarser(column.type)
+    return column if kind == column.type else column.cast(kind)
+
+
+def _coarser(kind: pyarrow.DataType) -> pyarrow.DataType:
+    """The type with microseconds in place of nanoseconds, however deep they lie."""
+    import pyarrow
+    from pyarrow import types
+
+    if types.is_struct(kind):
+        return pyarrow.struct([field.with_type(_coarser(field.type)) for field in kind])
+    if types.is_map(kind):
+        return pyarrow.map_(_coarser(kind.key_type), _coarser(kind.item_type))
+    if types.is_fixed_size_list(kind):
+        return pyarrow.list_(_coarser(kind.value_type), kind.list_size)
+    if types.is_list(kind):
+        return pyarrow.list_(_coarser(kind.value_type))
+    if types.is_large_list(kind):
+        return pyarrow.large_list(_coarser(kind.value_type))
+    if not types.is_temporal(kind) or getattr(kind, "unit", "") != "ns":
+        return kind
+    if types.is_timestamp(kind):
+        return pyarrow.timestamp("us", tz=kind.tz)
+    return pyarrow.duration("us") if types.is_duration(kind) else pyarrow.time64("us")
+
+
 def _values(column: pyarrow.Array, *, write_times: bool) -> list[object]:
     if not write_times and not _has_maps(column.type):
         try:
-            return column.to_pylist()
+            return _in_microseconds(column).to_pylist()
         except UnicodeDecodeError:
             pass
     return [_value(scalar, write_times=write_times) for scalar in column]
@@ -120,6 +151,8 @@ def _value(scalar: pyarrow.Scalar, *, write_times: bool) -> object:
     if write_times and types.is_temporal(kind):
         return _written_time(scalar)
     try:
+        if types.is_temporal(kind):
+            return scalar.cast(_coarser(kind)).as_py()
         return scalar.as_py()
     except UnicodeDecodeError:
         return scalar.as_buffer().to_pybytes()
