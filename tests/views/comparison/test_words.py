@@ -1,7 +1,10 @@
 """What is said of a comparison: who is best, and where our own models are weak."""
 
+from dataclasses import replace
+
 import pytest
 
+from regard.records.comparison import LeftOut
 from regard.records.evaluation import Interval
 from regard.views.comparison.words import headline, number, weaknesses, write_bytes
 from support.comparisons import compared, standing, usual
@@ -40,6 +43,15 @@ def test_without_a_weakness_that_is_said_and_without_ours_nothing():
     alone = standing("ours", 0.99, ours=True, interval=Interval(0.98, 1.0))
     assert weaknesses(compared(alone, standing("other", 0.5)))[0].startswith("No weakness")
     assert weaknesses(compared(standing("a", 0.9), standing("b", 0.8), against="a")) == []
+
+
+def test_what_was_left_out_is_one_sentence_for_each_reason():
+    spent = [LeftOut(f"han, seed {seed}", "the budget was spent") for seed in range(8)]
+    found = replace(usual(), left_out=(*spent, LeftOut("minilm", "REGARD_BERT names no folder")))
+    *_, budget, missing = headline(found)
+    assert budget.startswith("Left out: han, seed 0; han, seed 1;")
+    assert budget.endswith("and 2 more, since the budget was spent.")
+    assert missing == "Left out: minilm, since REGARD_BERT names no folder."
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ __all__ = [
 ]
 
 NOTICED = 1.25  # how many times as slow or large a model is, from which on it is said
+MOST_NAMED = 6  # of the trainings that were left out for one reason
 LESS = 0.02  # how much less probability hangs on what explanations mark, from which on it is said
 
 
@@ -75,7 +76,19 @@ def headline(comparison: Comparison) -> list[str]:
         _tell_pairs(comparison),
         *weaknesses(comparison),
     ]
-    said += [f"Left out: {one.name}, since {one.reason}." for one in comparison.left_out]
+    return said + _tell_left_out(comparison)
+
+
+def _tell_left_out(comparison: Comparison) -> list[str]:
+    """Say what was not trained, in one sentence for each reason."""
+    by_reason: dict[str, list[str]] = {}
+    for one in comparison.left_out:
+        by_reason.setdefault(one.reason, []).append(one.name)
+    said = []
+    for reason, names in by_reason.items():
+        shown = "; ".join(names[:MOST_NAMED])
+        more = len(names) - MOST_NAMED
+        said.append(f"Left out: {shown}{f' and {more} more' if more > 0 else ''}, since {reason}.")
     return said
 
 
