@@ -246,7 +246,7 @@ def test_nothing_is_printed(capsys):
 def build(kind):
     """A small network of the given kind, with every dropout there is."""
     dropouts = {"word_dropout": 0.1, "vector_dropout": 0.2, "state_dropout": 0.3}
-    config = kind(embedding_size=8, hidden_size=6, attention_size=5, **dropouts)
+    config = kind(embedding_size=8, hidden_size=5, attention_size=5, **dropouts)
     with seeded(3):
         return config.build(vocab_size=VOCAB_SIZE, label_count=3)
 

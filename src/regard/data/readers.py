@@ -85,7 +85,7 @@ class Reader:
         self._begun = True
         self._reset()
         if self._count is not None:
-            with suppress(OSError, ValueError, DataError):  # whoever reads on says what is wrong
+            with suppress(OSError, DataError):  # whoever reads on says what is wrong
                 self._total = self._count()
         columns: Columns | None = None
         for found in self._rows():

@@ -45,10 +45,15 @@ def parquet_rows(path: Path, columns: Columns) -> Iterator[Found]:
 
 
 def count_rows(path: Path) -> int:
-    """How many rows the file says it has."""
+    """How many rows the file says it has; 0 where it does not."""
     import pyarrow.parquet
 
-    return int(pyarrow.parquet.read_metadata(path).num_rows)
+    if not path.is_file():
+        return 0  # a pipe would keep whoever asks waiting
+    try:
+        return int(pyarrow.parquet.read_metadata(path).num_rows)
+    except (OSError, pyarrow.ArrowException):
+        return 0  # whoever reads on says what is wrong
 
 
 def _rows(file: pyarrow.parquet.ParquetFile, name: str, columns: Columns) -> Iterator[Row | BadRow]:
