@@ -163,6 +163,7 @@ def test_every_setting_is_a_parameter():
         "text",
         "wide",
         "validation",
+        "seeds",
         "device",
         "progress",
     }

@@ -132,7 +132,7 @@ def test_learns_twenty_pictures_by_heart():
     data = EncodedCaptions(pictures, range(20), told, cells=16)
     model = build(channels=16, hidden_size=32, memory_size=32, embedding_size=16)
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
-    for _ in range(80):
+    for _ in range(200):
         optimizer.zero_grad()
         TokenLoss()(model, data.batch(range(20))).mean.backward()
         optimizer.step()

@@ -117,6 +117,8 @@ def seal(folder: Path) -> None:
 
 def is_bert(folder: Path) -> bool:
     """Whether a folder holds a BERT as everyone exchanges them."""
+    if not (folder / CONFIG).is_file():
+        return False  # a pipe would keep whoever opens it waiting
     try:
         about = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):

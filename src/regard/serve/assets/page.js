@@ -216,7 +216,7 @@ function drawText(points, decision, reader) {
   const amounts = sentences ? sentences.scores || sentences.values : [];
   const strongest = Math.max(1e-12, ...amounts.map(Math.abs));
   const spans = [];
-  let next = 0;
+  let next = 0, done = 0;
 
   const changed = () => {
     const gone = new Uint8Array(points.length);
@@ -232,6 +232,10 @@ function drawText(points, decision, reader) {
   all.forEach((piece, number) => {
     const [start, end] = piece;
     const said = make("span", { className: "said", dir: "auto" });
+    // What stands between sentences, such as markup, is shown too: nothing of a text is hidden.
+    const before = cut(done, start).trim();
+    if (before) said.append(make("span", { className: "muted" }, before), " ");
+    done = end;
     let at = start;
     while (words && next < words.pieces.length && words.pieces[next][0] < end) {
       const [from, to] = words.pieces[next];
@@ -252,6 +256,10 @@ function drawText(points, decision, reader) {
       next += 1;
     }
     said.append(cut(at, end));
+    if (number === all.length - 1) {
+      const behind = cut(end, points.length).trim();
+      if (behind) said.append(" ", make("span", { className: "muted" }, behind));
+    }
     const weight = make("span", { className: "weight" });
     if (sentences) {
       const amount = amounts[number];
