@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -56,6 +57,8 @@ from .tally import Measured, Tally
 
 __all__ = ["AuditOptions", "BatchAudit", "Companions", "audit", "sample"]
 
+T = TypeVar("T")
+
 CHUNK = 16  # documents that are asked about together
 
 
@@ -90,18 +93,18 @@ class Companions:
     training: Sequence[Document] = ()  # what a probe is taught under the model's attention
 
 
-def sample(documents: Iterable[Document], limit: int, seed: int = 0) -> list[Document]:
-    """Draw at most ``limit`` documents of a stream, each as likely, in their order."""
+def sample(items: Iterable[T], limit: int, seed: int = 0) -> list[T]:
+    """Draw at most ``limit`` items of a stream, each as likely, in their order."""
     require(limit >= 1, f"limit must be at least 1, got {limit}")
     require_seed(seed)
-    stream = enumerate(documents)
+    stream = enumerate(items)
     kept = list(itertools.islice(stream, min(limit, sys.maxsize)))
     draw = np.random.default_rng(seed)
-    for place, document in stream:
+    for place, item in stream:
         slot = int(draw.integers(place + 1))
         if slot < limit:
-            kept[slot] = (place, document)
-    return [document for _, document in sorted(kept, key=lambda pair: pair[0])]
+            kept[slot] = (place, item)
+    return [item for _, item in sorted(kept, key=lambda pair: pair[0])]
 
 
 def audit(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,20 +20,19 @@ if TYPE_CHECKING:
 
     from ..data.columns import Columns
     from ..data.readers import Reader
+    from ..estimators.bert_usages import BertUsage
+    from ..estimators.captioner import Captioner
+    from ..estimators.classifier import DocumentClassifier
     from ..estimators.fitting import FitOptions
+    from ..estimators.pretraining import Pretrainer
     from ..estimators.trainer import Run
+    from ..estimators.translator import Translator
+    from ..models.base import PairConfig
     from ..records.data import Check
     from ..records.history import History
     from ..training.observers import Observer
     from ..training.teams import Team
     from .tasks.task import TrainingToDo
-if TYPE_CHECKING:
-    from ..estimators.bert_usages import BertUsage
-    from ..estimators.captioner import Captioner
-    from ..estimators.classifier import DocumentClassifier
-    from ..estimators.pretraining import Pretrainer
-    from ..estimators.translator import Translator
-    from ..models.base import PairConfig
 
 __all__ = [
     "CLASSIFIER_PARTS",
@@ -47,6 +46,7 @@ __all__ = [
     "require_out",
     "running",
     "saying_when_nothing_is_learnt",
+    "share_or_file",
     "split_changes",
     "translator_from",
     "translator_networks",
@@ -174,7 +174,14 @@ def _remove_empty(work: Path) -> None:
 
 
 def held_out(validation: str, columns: Columns, on_bad_row: str) -> tuple[float, Reader | None]:
-    """Return what to validate on: a share of the training data, or a file."""
+    """Return what to validate on: a share of the training data, or a file of documents."""
+    return share_or_file(validation, lambda file: open_documents(file, columns, on_bad_row))
+
+
+def share_or_file(
+    validation: str, open_file: Callable[[str], Reader]
+) -> tuple[float, Reader | None]:
+    """Return what to validate on: a share of the training data, or a file, opened as asked."""
     try:
         fraction = float(validation)
     except ValueError:
@@ -182,7 +189,7 @@ def held_out(validation: str, columns: Columns, on_bad_row: str) -> tuple[float,
             raise DataError(
                 f"--validation {validation} is neither a share nor a file; {near_file(validation)}"
             ) from None
-        return 0.0, open_documents(validation, columns, on_bad_row)
+        return 0.0, open_file(validation)
     if not 0 <= fraction < 1:
         raise ConfigError(
             f"--validation takes a file or a share from 0 to below 1, got {validation}"

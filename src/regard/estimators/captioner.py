@@ -25,6 +25,7 @@ from ..data.targets import TargetBatch
 from ..errors import ConfigError, DataError, ModelError
 from ..explain.caption_receipts import measure_caption_receipt
 from ..models.picture_reader import PictureReader, load_backbone
+from ..models.reader import chunks
 from ..models.show_attend_tell import (
     BACKBONES,
     PICTURE_PRESETS,
@@ -401,7 +402,7 @@ class Captioner(TextEstimator):
         self, pictures: Iterator[PictureFile], config: GenerationConfig
     ) -> Iterator[_Wrote]:
         self._require_fitted()
-        for files in _parts(pictures, WRITTEN_TOGETHER):
+        for files in chunks(pictures, WRITTEN_TOGETHER):
             pixels = [self.reader_.decode(one) for one in files]
             found = generate(self.model_, self.reader_.batch(pixels), config)
             for parts in zip(files, pixels, found, strict=True):
@@ -501,17 +502,6 @@ def _open_all(pictures: Iterable[Given]) -> Iterator[PictureFile]:
     for number, picture in enumerate(pictures, 1):
         name = "" if isinstance(picture, str | Path) else f"picture {number}"
         yield open_picture(picture, name=name)
-
-
-def _parts(pictures: Iterator[PictureFile], count: int) -> Iterator[list[PictureFile]]:
-    part: list[PictureFile] = []
-    for picture in pictures:
-        part.append(picture)
-        if len(part) == count:
-            yield part
-            part = []
-    if part:
-        yield part
 
 
 def _group(

@@ -17,8 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.feature_extraction.text import CountVectorizer
 
+from ..audit.run import sample
 from ..errors import DataError
 from ..explain.fitted import Fitted
+from ..models.reader import chunks
 from ..records.marks import IRRELEVANT, REASON, Mark
 from ..text.document import Document
 from ..text.tokenize import TextConfig, tokenize_many
@@ -163,7 +165,7 @@ class Marked:
 
     def _chunks(self) -> Iterator[tuple[list[Document], list[list[str]], list[list[bool]]]]:
         """Documents with their sentences, and whether each is beside the point."""
-        for documents in _cut(self._read(), CHUNK):
+        for documents in chunks(self._read(), CHUNK):
             sentences = self._sentences([document.text for document in documents])
             if self._alike is None:
                 yield documents, sentences, [[False] * len(cut) for cut in sentences]
@@ -180,29 +182,14 @@ class Marked:
         ]
 
     def _sample_sentences(self) -> list[str]:
-        """Sentences that nobody marked: of the texts read, spread evenly by a reservoir."""
-        kept: list[str] = []
-        draw, seen = np.random.default_rng(self._seed), 0
-        for documents in _cut(self._read(), CHUNK):
-            for cut in self._sentences([document.text for document in documents]):
-                for one in cut:
-                    seen += 1
-                    if len(kept) < UNMARKED:
-                        kept.append(one)
-                    elif (place := int(draw.integers(seen))) < UNMARKED:
-                        kept[place] = one
-        return kept
-
-
-def _cut(documents: Iterable[Document], size: int) -> Iterator[list[Document]]:
-    some: list[Document] = []
-    for document in documents:
-        some.append(document)
-        if len(some) == size:
-            yield some
-            some = []
-    if some:
-        yield some
+        """Sentences that nobody marked: each of the texts read as likely."""
+        every = (
+            one
+            for documents in chunks(self._read(), CHUNK)
+            for cut in self._sentences([document.text for document in documents])
+            for one in cut
+        )
+        return sample(every, UNMARKED, self._seed)
 
 
 def _plain(sentence: str) -> str:

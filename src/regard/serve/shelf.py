@@ -17,10 +17,10 @@ from typing import Any, Generic, TypeVar
 import torch
 
 from ..errors import ConfigError, ModelError, RegardError, suggestion
-from ..estimators.classifier import DocumentClassifier
 from ..estimators.folder import CONFIG, task_of
+from ..estimators.saved import Saved
 from ..estimators.translator import Translator
-from ..explain.fitted import Question
+from ..explain.fitted import Fitted, Question
 from ..explain.methods import METHODS
 from ..records.alignment import Alignment
 from ..records.explanation import Explanation
@@ -30,6 +30,9 @@ from .settings import ServeSettings
 __all__ = ["KINDS", "Kind", "Loaded", "Shelf", "TextToExplain", "TextToTranslate"]
 
 E = TypeVar("E")
+Q = TypeVar("Q")
+K = TypeVar("K")
+A = TypeVar("A")
 Answer = Callable[[Sequence[Any]], Sequence[Any]]
 Watch = Callable[[str, Answer], Answer]
 PAUSE = 2.0  # seconds between two looks at the folders
@@ -168,13 +171,23 @@ def _characters(question: str | TextToExplain | TextToTranslate) -> int:
     return len(question if isinstance(question, str) else question.text)
 
 
-def _load_classifier(folder: Path, device: str) -> DocumentClassifier:
-    return DocumentClassifier.load(folder, device=device)
+def _together(
+    asked: Sequence[Q], kind: Callable[[Q], K], answer: Callable[[K, list[Q]], Sequence[A]]
+) -> list[A]:
+    """Answer questions of one kind together, and return all answers in the order asked."""
+    found: dict[int, A] = {}
+    for one in dict.fromkeys(map(kind, asked)):
+        places = [place for place, question in enumerate(asked) if kind(question) == one]
+        found |= zip(places, answer(one, [asked[place] for place in places]), strict=True)
+    return [found[place] for place in range(len(asked))]
 
 
-def _label(model: DocumentClassifier, texts: Sequence[str]) -> list[dict[str, object]]:
+def _load_classifier(folder: Path, device: str) -> Fitted:
+    return Saved.read(folder).fitted(device)
+
+
+def _label(fitted: Fitted, texts: Sequence[str]) -> list[dict[str, object]]:
     """Label, its probability and those of all others, for each text."""
-    fitted = model.fitted_
     likely = fitted.likely(texts)
     names = [str(name) for name in fitted.labels.classes]
     labels = fitted.labels_from(likely).tolist()
@@ -186,19 +199,16 @@ def _label(model: DocumentClassifier, texts: Sequence[str]) -> list[dict[str, ob
     return found
 
 
-def _explain(model: DocumentClassifier, asked: Sequence[TextToExplain]) -> list[Explanation]:
-    """Explain each text; those with the same question are answered together."""
-    fitted = model.fitted_
-    found: dict[int, Explanation] = {}
-    for question in dict.fromkeys(one.question for one in asked):
-        places = [place for place, one in enumerate(asked) if one.question == question]
-        explained = fitted.explain([asked[place].text for place in places], question)
-        found |= zip(places, explained, strict=True)
-    return [found[place] for place in range(len(asked))]
+def _explain(fitted: Fitted, asked: Sequence[TextToExplain]) -> list[Explanation]:
+    """Explain each text."""
+    return _together(
+        asked,
+        lambda one: one.question,
+        lambda question, some: fitted.explain([one.text for one in some], question),
+    )
 
 
-def _describe_classifier(model: DocumentClassifier) -> dict[str, object]:
-    fitted = model.fitted_
+def _describe_classifier(fitted: Fitted) -> dict[str, object]:
     return {
         "labels": [str(name) for name in fitted.labels.classes],
         "several_labels": fitted.labels.multilabel,
@@ -214,21 +224,15 @@ def _load_translator(folder: Path, device: str) -> Translator:
 
 def _translate(model: Translator, asked: Sequence[TextToTranslate]) -> list[list[Alignment]]:
     """The best translations of each text, and where each piece of them looked."""
-    found: dict[int, list[Alignment]] = {}
-    for count, receipt in dict.fromkeys((one.count, one.receipt) for one in asked):
-        places = [
-            place for place, one in enumerate(asked) if (one.count, one.receipt) == (count, receipt)
-        ]
-        generation = model.generation
-        if count > 1:
-            generation = replace(generation, method="beam")
-        written = model.explain_candidates(
-            [asked[place].text for place in places], count, generation=generation
-        )
-        if receipt:
-            written = [model.with_receipts(candidates) for candidates in written]
-        found |= zip(places, written, strict=True)
-    return [found[place] for place in range(len(asked))]
+
+    def write(kind: tuple[int, bool], some: list[TextToTranslate]) -> list[list[Alignment]]:
+        count, receipt = kind
+        usual = model.generation
+        generation = replace(usual, method="beam") if count > 1 else usual
+        written = model.explain_candidates([one.text for one in some], count, generation=generation)
+        return [model.with_receipts(found) for found in written] if receipt else written
+
+    return _together(asked, lambda one: (one.count, one.receipt), write)
 
 
 def _describe_translator(model: Translator) -> dict[str, object]:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from ...config import require_one_of, with_text_values
 from ...errors import ConfigError, DataError
-from ..inputs import existing, near_file
+from ..inputs import existing
 from ..output import Delivery, Drawn, Remarks, counted, say
-from ..training import TRANSLATOR_PARTS, TrainingJob, split_changes
+from ..training import TRANSLATOR_PARTS, TrainingJob, share_or_file, split_changes
 from .task import (
     Answering,
     ModelToEvaluate,
@@ -84,7 +84,9 @@ def _train(asked: TrainingToDo) -> None:
     columns = CaptionColumns(asked.source_column, asked.target_column, asked.encoding)
     captioner = _captioner_from(asked)
     reader = _open(asked.data, columns, asked.on_bad_row)
-    fraction, judged = _held_out(asked.validation, columns, asked.on_bad_row)
+    fraction, judged = share_or_file(
+        asked.validation, lambda file: _open(file, columns, asked.on_bad_row)
+    )
     CaptionJob(captioner, reader, judged, asked).go(fraction)
 
 
@@ -117,25 +119,6 @@ def _open(data: str, columns: CaptionColumns, on_bad_row: str) -> Reader:
     require_one_of("--on-bad-row", on_bad_row, ("stop", "skip"))
     bad = "skip" if on_bad_row == "skip" else "stop"
     return read_captions(existing(data), columns, on_bad_row=bad)  # type: ignore[arg-type]
-
-
-def _held_out(
-    validation: str, columns: CaptionColumns, on_bad_row: str
-) -> tuple[float, Reader | None]:
-    """Return what to validate on: a share of the training pictures, or a file."""
-    try:
-        fraction = float(validation)
-    except ValueError:
-        if not Path(validation).exists():
-            raise DataError(
-                f"--validation {validation} is neither a share nor a file; {near_file(validation)}"
-            ) from None
-        return 0.0, _open(validation, columns, on_bad_row)
-    if not 0 <= fraction < 1:
-        raise ConfigError(
-            f"--validation takes a file or a share from 0 to below 1, got {validation}"
-        )
-    return fraction, None
 
 
 def _evaluate(asked: ModelToEvaluate) -> None:
