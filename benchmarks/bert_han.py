@@ -19,7 +19,6 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import json
-import resource
 import signal
 import sys
 import tempfile
@@ -28,7 +27,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import torch
-from measuring import RESULTS, provenance
+from measuring import RESULTS, peak_bytes, provenance
 
 from regard.data.columns import Columns
 from regard.data.masking import MaskingConfig
@@ -261,13 +260,13 @@ def measure_memory(folder: Path) -> dict[str, object]:
         read_pairs(texts, ["good", "bad"] * 12), options=FitOptions(choose_method=False)
     )
     classifier.predict_proba(["warm"])
-    before, began = peak(), time.process_time()
+    before, began = peak_bytes(), time.process_time()
     likely = classifier.predict_proba([text])
-    beside = (peak() - before) / 2**30
+    beside = (peak_bytes() - before) / 2**30
     found = {
         "words": len(text.split()),
         "gigabytes_beside_weights": round(beside, 2),
-        "gigabytes_in_all": round(peak() / 2**30, 2),
+        "gigabytes_in_all": round(peak_bytes() / 2**30, 2),
         "processor_seconds": round(time.process_time() - began, 1),
         "finite": bool((likely == likely).all()),
         "limit": LIMIT_GB,
@@ -289,11 +288,6 @@ def paper(words: int) -> str:
     chosen = [pool.split()[n] for n in torch.randint(16, (words,), generator=draw).tolist()]
     ends = set(torch.randint(words // 2, (words // 40,), generator=draw).tolist())
     return " ".join(f"{word}." if place in ends else word for place, word in enumerate(chosen))
-
-
-def peak() -> int:
-    """The most memory that the process has had, in bytes."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 if __name__ == "__main__":

@@ -63,6 +63,15 @@ def processor() -> str:
     return names[0] if names else platform.processor() or platform.machine()
 
 
+def peak_bytes() -> int:
+    """The most memory that this process has had since its program began.
+
+    Not ``ru_maxrss``: a process that another has started inherits that one's peak there.
+    """
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return 1024 * int(next(line for line in lines if line.startswith("VmHWM:")).split()[1])
+
+
 def gemm_peak(size: int = 1024, rounds: int = 7) -> float:
     """GFLOP/s of torch's product of two square matrices: what this machine gives a library."""
     left, right = torch.randn(size, size), torch.randn(size, size)

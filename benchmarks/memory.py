@@ -8,11 +8,10 @@ included, which is printed before the step too.
 from __future__ import annotations
 
 import argparse
-import resource
 
 import numpy as np
 import torch
-from measuring import provenance, save
+from measuring import peak_bytes, provenance, save
 
 from regard import HANConfig, TrainingConfig
 from regard.data.batch import Batch
@@ -35,11 +34,6 @@ class Once:
         return iter([self.batch] * (self.times - start))
 
 
-def peak() -> float:
-    """The most memory this process has had, in MB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--words", type=int, default=200_000)
@@ -56,16 +50,16 @@ def main() -> None:
     model = HANConfig(hidden_size=50, sentence_dropout=0.0).build(
         vocab_size=options.vocabulary, label_count=2
     )
-    before = peak()
+    before = peak_bytes() / 2**20
     for _ in train(
         model, Once(batch, 2), loss=ClassificationLoss(), config=TrainingConfig(epochs=1)
     ):
         pass
     print(f"{sum(lengths):,} words, longest sentence {options.longest:,}")
-    print(f"| peak memory | MB |\n|---|---|\n| whole process | {peak():,.0f} |")
+    print(f"| peak memory | MB |\n|---|---|\n| whole process | {peak_bytes() / 2**20:,.0f} |")
     print(f"| before the step | {before:,.0f} |")
     result = {**provenance(), "kernels": describe(), "words": sum(lengths)}
-    save("memory", result | {"peak_mb": round(peak()), "before_mb": round(before)})
+    save("memory", result | {"peak_mb": round(peak_bytes() / 2**20), "before_mb": round(before)})
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -22,7 +21,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet
 import torch
-from measuring import IMDB, provenance, save
+from measuring import IMDB, peak_bytes, provenance, save
 
 from regard import DocumentClassifier, HANConfig, TrainingConfig
 
@@ -81,12 +80,7 @@ def streamed(model: Path, texts: list[str], count: int) -> tuple[float, float]:
     deque(classifier.stream_proba(texts[:200]), maxlen=0)  # what is loaded at the first is no slope
     began = time.process_time()
     deque(classifier.stream_proba(islice(cycle(texts), count)), maxlen=0)
-    return time.process_time() - began, peak_megabytes()
-
-
-def peak_megabytes() -> float:
-    """The most memory that this process has had."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return time.process_time() - began, peak_bytes() / 2**20
 
 
 def slope(seconds: dict[int, float]) -> float:

@@ -18,6 +18,7 @@ NEEDED = {
     "safetensors": "weights on disk, without pickle",
     "scikit-learn": "the baseline to beat, and the manners of an estimator",
     "scipy": "sparse counts for the baseline, and the fitting of the temperature",
+    "threadpoolctl": "one thread for BLAS where several get in each other's way",
     "torch": "tensors and gradients",
     "typer": "the command line",
 }

@@ -66,6 +66,24 @@ def test_time_and_memory_are_measured(kept):
         assert one.peak_bytes is None or one.peak_bytes >= 0
 
 
+def test_answers_are_timed_where_they_will_be_given(both, tmp_path, monkeypatch):
+    own, asked = CONTENDERS["tfidf"], []
+
+    def load(folder, device):
+        asked.append(device)
+        return own.load(folder, "cpu")
+
+    elsewhere = Contender("tfidf", own.title, own.train, load, draws=False)
+    monkeypatch.setitem(CONTENDERS, "tfidf", elsewhere)
+    arena = Arena(
+        both, ["majority", "tfidf"], [0], folder=tmp_path, device="cpu", timed_on="cuda:1"
+    )
+    found = arena.run()
+    assert asked == ["cuda:1"]
+    kept = json.loads((tmp_path / "tfidf.json").read_text())
+    assert kept["footprint"]["device"] == "cuda" and found.standing("tfidf").accuracy > 0.5
+
+
 def test_a_comparison_survives_json(kept):
     _, found = kept
     assert Comparison.from_json(found.to_json()) == found

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix, random
 from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_info, threadpool_limits
 
+from regard.tasks import linear
 from regard.tasks.linear import Linear, bayes_ratios, fit_linear
 
 
@@ -23,6 +25,23 @@ def test_it_finds_what_scikit_learn_finds(classes):
     expected = other.predict_proba(vectors)
     grown = np.exp(found - found.max(1, keepdims=True))
     np.testing.assert_allclose(grown / grown.sum(1, keepdims=True), expected, atol=5e-3)
+
+
+def test_blas_gets_one_thread(monkeypatch):
+    """Idle threads of NumPy's library spin in the way of SciPy's."""
+    asked, own = [], linear._descend
+
+    def watched(*arguments):
+        asked.extend(threadpool_info())
+        return own(*arguments)
+
+    monkeypatch.setattr(linear, "_descend", watched)
+    vectors, labels = drawn(2)
+    with threadpool_limits(2, user_api="blas"):
+        fit_linear(vectors, labels, class_count=2, penalty=0.1)
+        after = [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]
+    during = [one["num_threads"] for one in asked if one["user_api"] == "blas"]
+    assert during and set(during) == {1} and set(after) == {2}
 
 
 def test_several_labels_are_learnt_each_on_its_own():

@@ -12,7 +12,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 
@@ -108,6 +108,8 @@ class Arena:
     """Trains contenders and compares them.
 
     ``folder`` keeps what is done; ``budget`` is in seconds, after which no training is begun.
+    Answers are timed on ``timed_on``, else on the device of the training: whoever trains on a GPU
+    may serve on a CPU.
     ``tell`` is told of each training that is done, ``watch`` how many are and what comes next.
     """
 
@@ -120,6 +122,7 @@ class Arena:
         folder: Path,
         against: str | None = None,
         device: str = "cpu",
+        timed_on: str | None = None,
         budget: float | None = None,
         tell: Callable[[str], None] = lambda line: None,
         watch: Callable[[int, int, str], None] = lambda done, total, what: None,
@@ -132,6 +135,7 @@ class Arena:
         self.against = against or ("balanced" if "balanced" in self.names else self.names[-1])
         require_one_of("--against", self.against, self.names)
         self.folder, self.device, self.budget = folder, device, budget
+        self.timed_on = timed_on or device
         self.tell, self.watch = tell, watch
         self.left_out: list[LeftOut] = []
         labels = [one.label for one in sides.training if one.label is not None]
@@ -235,7 +239,7 @@ class Arena:
             candidate.save(folder)
             del candidate
             footprint = measure_footprint(
-                lambda: one.contender.load(folder, self.device),
+                lambda: one.contender.load(folder, self.timed_on),
                 lambda loaded, asked: loaded.predict_proba(asked),
                 _drawn(texts, TIMED),
             )
@@ -250,7 +254,7 @@ class Arena:
             seconds=seconds,
             parameters=parameters if isinstance(parameters, int) else None,
             disk_bytes=size,
-            footprint=footprint,
+            footprint=replace(footprint, device=self.timed_on.partition(":")[0]),
             faithfulness=faithful,
             key=one.key,
         )

@@ -46,6 +46,12 @@ Limit = Annotated[
 ]
 Again = Annotated[bool, typer.Option("--again", help="Throw away what was trained before.")]
 Picture = Annotated[bool, typer.Option(help="Also draw a PNG beside the page.")]
+TimedOn = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DEVICE", help="Where speed and memory of answers are measured; else --device."
+    ),
+]
 
 
 def compare(
@@ -69,6 +75,7 @@ def compare(
     encoding: Encoding = None,
     on_bad_row: OnBadRow = "stop",
     device: Device = "auto",
+    timed_on: TimedOn = None,
     quiet: Quiet = False,
 ) -> None:
     """Train models of many kinds on the same documents and compare them.
@@ -126,6 +133,7 @@ def compare(
             folder=folder,
             against=against,
             device=str(choose_device(device)),
+            timed_on=None if timed_on is None else str(choose_device(timed_on)),
             budget=None if budget is None else 60 * budget,
             tell=lambda line: say(line, quiet=quiet),
             watch=lambda done, total, what: progress.on_stage(
