@@ -12,6 +12,7 @@ import regard
 PACKAGE = Path(regard.__file__).parent
 PROJECT = tomllib.loads((PACKAGE.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
 NEEDED = {
+    "icu4py": "words of scripts that are written without spaces",
     "numpy": "arrays of ids, spans and weights where there is no torch",
     "pyarrow": "Parquet files",
     "rich": "progress bars, and how wide a character is on a terminal",
@@ -33,7 +34,6 @@ EXTRAS = {
         "uvicorn": "HTTP itself",
     },
     "ray": {"ray": "reading, moving and writing rows on many machines"},
-    "cjk": {"icu4py": "words of scripts that are written without spaces"},
     "bert": {"tokenizers": "word pieces"},
     "images": {"pillow": "pictures from files", "sacrebleu": "BLEU of captions"},
 }

@@ -56,9 +56,11 @@ class NotFittedError(RegardError, ValueError, AttributeError):
 class MissingExtra(RegardError, ImportError):
     """An optional package that the request needs is not installed."""
 
-    def __init__(self, package: str, extra: str, purpose: str) -> None:
+    def __init__(self, package: str, extra: str | None, purpose: str) -> None:
+        """Name the extra that brings the package; None: it comes with any installation."""
+        wanted = package if extra is None else f"'regard[{extra}]'"
         super().__init__(
-            f"{purpose} needs {package}, which is not installed; run: pip install 'regard[{extra}]'"
+            f"{purpose} needs {package}, which is not installed; run: pip install {wanted}"
         )
 
 

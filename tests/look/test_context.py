@@ -9,7 +9,8 @@ TEXTS = reviews(60, seed=4)[0]
 
 
 def contexts(fitted, texts, words=()):
-    tally = ContextTally(fitted.vocab_.words, fitted.vocab_.ids(words).tolist())
+    known = [fitted.vocab_.words[id] for id in fitted.vocab_.ids(words)]
+    tally = ContextTally(fitted.vocab_.words, known)
     for _, answers in fitted.fitted_.answers(texts):
         tally.add(answers)
     return tally.contexts(fitted.labels_.classes)

@@ -12,7 +12,13 @@ import pytest
 
 from regard.errors import ConfigError
 from regard.text.encode import encode
-from regard.text.tokenize import TextConfig, settle_hangul, tokenize, tokenize_many
+from regard.text.tokenize import (
+    TextConfig,
+    join_words,
+    settle_hangul,
+    tokenize,
+    tokenize_many,
+)
 from regard.text.vocab import Numbering
 from support.native_cases import needs_native
 from support.odd_texts import random_text
@@ -226,3 +232,55 @@ def test_real_texts_are_scanned_as_defined(file):
         assert words[: len(wanted)] == wanted.words()
         del words[: len(wanted)]
     assert not words
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("房间很干净，早餐也不错。", "房间 很 干净 ， 早餐 也 不错 。"),
+        ("我们喜欢看电影", "我们 喜欢 看 电影"),
+        ("部屋がとても綺麗。", "部屋 が とても 綺麗 。"),
+        ("東京のホテル", "東京 の ホテル"),
+        ("アーリーチェックイン", "アーリーチェックイン"),
+        ("อาหารอร่อยมาก", "อาหาร อร่อย มาก"),
+        ("Das Wort 酒店 heißt Hotel.", "Das Wort 酒店 heißt Hotel ."),
+        ("<b>酒</b>店", "酒 店"),
+    ],
+)
+def test_characters_that_a_model_reads_make_up_words_that_people_see(text, expected):
+    pytest.importorskip("icu4py")
+    words = join_words(tokenize(text))
+    assert [text[start:end] for start, end in words.word_spans()] == expected.split()
+    assert words.per_sentence.sum() == len(words) == len(tokenize(text))
+
+
+def test_syllables_make_up_korean_words():
+    text = "영화가 재밌었다. 3D로 봄!"
+    words = join_words(tokenize(text, TextConfig(hangul="syllables")))
+    spans = [text[start:end] for start, end in words.word_spans()]
+    assert spans == ["영화가", "재밌었다", ".", "3D로", "봄", "!"]
+    assert words.per_word.tolist() == [3, 4, 1, 2, 1, 1]
+
+
+def test_what_was_cut_off_is_no_part_of_a_word():
+    pytest.importorskip("icu4py")
+    cut = tokenize("房间干净。我们喜欢电影。").truncated(tokens=3)
+    words = join_words(cut)
+    spans = [cut.text[start:end] for start, end in words.word_spans()]
+    assert spans == ["房间", "干", "我们", "喜"]
+    assert words.sum_by_word(np.ones(6)).tolist() == [2, 1, 2, 1]
+
+
+@pytest.mark.parametrize("text", ["", "Plain words.", "Ça va, très bien.", "한국어 단어"])
+def test_where_every_token_is_a_word_nothing_is_joined(text):
+    tokens = tokenize(text)
+    assert join_words(tokens) is tokens
+    values = np.arange(len(tokens), dtype=float)
+    assert join_words(tokens).sum_by_word(values) is values
+    assert len(tokens.word_spans()) == len(tokens)
+
+
+def test_without_icu_people_see_the_characters_that_are_read(monkeypatch):
+    monkeypatch.setitem(sys.modules, "icu4py.breakers", None)
+    assert join_words(tokenize("酒店")).per_word is None
+    assert join_words(tokenize("ホテルの")).per_word.tolist() == [3, 1]

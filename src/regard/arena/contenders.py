@@ -38,7 +38,7 @@ from ..records.weights import Weights, sum_by
 from ..tasks.baselines import TfidfBaseline
 from ..text.document import Document, single_labels
 from ..text.pieces import require_tokenizers
-from ..text.tokenize import tokenize
+from ..text.tokenize import join_words, tokenize
 from ..training.config import TrainingConfig
 from ..training.interrupts import Interrupts
 from ..training.observers import Observer
@@ -265,10 +265,9 @@ class _Linear:
         ]
 
     def _explain(self, text: str, likely: NDArray[np.float64]) -> Explanation:
-        number, tokens = int(likely.argmax()), tokenize(text)
-        scores = self.fitted.word_weights(tokens.words(), number).tolist()
-        spans = [(start, end) for start, end in tokens.spans.tolist()]
-        words = Weights.from_scores("word", spans, scores, unit="log-odds")
+        number, tokens = int(likely.argmax()), join_words(tokenize(text))
+        scores = tokens.sum_by_word(self.fitted.word_weights(tokens.words(), number)).tolist()
+        words = Weights.from_scores("word", tokens.word_spans(), scores, unit="log-odds")
         weights = (words, sum_by(words, tokens.sentence_spans()))
         decision = Decision(self.classes_[number], float(likely[number]), weights)
         return Explanation(text, "linear weights", (decision,))

@@ -109,8 +109,11 @@ def gradient_sizes(answers: Answers) -> list[Floats]:
         output = model.from_vectors(batch.ids.with_values(vectors), batch, held or None)
         total = log_odds(output.logits, numbers.to(vectors.device), answers).sum()
         (slopes,) = torch.autograd.grad(total, vectors)
-    sizes = (slopes * vectors.detach()).sum(1).abs().double().cpu()
-    return [row.numpy() for row in sizes.split(batch.by_document.host_lengths)]
+    along = (slopes * vectors.detach()).sum(1).double().cpu()
+    rows = along.split(batch.by_document.host_lengths)
+    return [
+        np.abs(text.sum_by_word(row.numpy())) for text, row in zip(batch.texts, rows, strict=True)
+    ]
 
 
 def movements(drops: Tensor, *, multilabel: bool, number: int) -> Floats:
@@ -153,6 +156,6 @@ def measure_likeness(amounts: Floats, others: Floats) -> dict[str, Measured]:
 
 
 def _tau(own: Floats, reference: Floats) -> Measured | None:
-    """Kendall's tau of two lists; that of random rankings is 0 in the mean, whatever the list."""
+    """Kendall's tau of two lists; that of random rankings is 0 on average, whatever the list."""
     tau = kendall(own, reference)
     return None if tau is None else Measured(tau, 0.0)

@@ -141,13 +141,14 @@ def best_rivals(own: Tally, others: Mapping[str, Tally], seed: int = 0) -> tuple
 
 
 def _explanations(answers: Answers, name: str, scores: Sequence[Floats]) -> list[Explanation]:
-    """Weigh words by scores and sentences by the mean over their words."""
+    """Weigh words and sentences by the mean of their tokens' scores."""
     decisions = []
-    for place, words in enumerate(scores):
+    for place, tokens in enumerate(scores):
         text = answers.batch.texts[place]
         sizes = np.maximum(text.per_sentence, 1)
         homes = np.repeat(np.arange(len(text.per_sentence)), text.per_sentence)
-        sums = np.bincount(homes, weights=words, minlength=len(sizes))
+        sums = np.bincount(homes, weights=tokens, minlength=len(sizes))
+        words = text.sum_by_word(tokens) / text.sum_by_word(np.ones(len(tokens)))
         weights = levels(text, words.tolist(), (sums / sizes).tolist(), unit="score")
         decisions.append([answers.decision(place, answers.chosen[place][0], weights)])
     return explanations(answers, name, decisions)

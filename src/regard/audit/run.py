@@ -81,7 +81,9 @@ class AuditOptions:
         require_seed(self.seed)
         for name in self.methods:
             require_one_of("method", name, METHODS)
-            require(name != "counterfactual", "a counterfactual ranks nothing; audit others")
+            require(
+                name != "counterfactual", "a counterfactual ranks nothing; audit another method"
+            )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -390,7 +392,10 @@ class BatchAudit:
         weights = ranked_levels(decision).get(self.unit)
         if not self._flips or weights is None:
             return {}
-        return self._flips[place].fraction(np.array(weights.amounts))
+        amounts = np.array(weights.amounts)
+        if self.unit == "word":  # attention weighs tokens: each has the rank of its word
+            amounts = amounts[self._inquiries[place].eraser.words]
+        return self._flips[place].fraction(amounts)
 
 
 def _take_measures(explanation: Explanation) -> dict[str, Measured]:

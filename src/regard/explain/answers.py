@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 from torch import Tensor
@@ -128,12 +129,13 @@ def unread_spans(read: Tokens, complete: Tokens) -> tuple[Span, ...]:
 
 
 def _unknown_spans(batch: Batch) -> list[tuple[Span, ...]]:
-    unknown = (batch.ids.values == UNKNOWN).cpu().numpy()
+    """The words of each text that have a token which is not in the vocabulary."""
+    unknown = (batch.ids.values == UNKNOWN).double().cpu().numpy()
     found: list[tuple[Span, ...]] = []
     first = 0
     for text in batch.texts:
-        spans = text.spans[unknown[first : first + len(text)]]
-        found.append(tuple((start, end) for start, end in spans.tolist()))
+        lost = text.sum_by_word(unknown[first : first + len(text)]) > 0
+        found.append(tuple(compress(text.word_spans(), lost.tolist())))
         first += len(text)
     return found
 
@@ -162,8 +164,7 @@ def levels(
     ``measured`` says how many scores of either are no estimates, where some are.
     """
     spans = text.sentence_spans()
-    word_spans = [(start, end) for start, end in text.spans.tolist()]
-    by_word = Weights.from_scores("word", word_spans, words, unit=unit, measured=measured[0])
+    by_word = Weights.from_scores("word", text.word_spans(), words, unit=unit, measured=measured[0])
     if sentences is None:
         return by_word, sum_by(by_word, spans)
     by_sentence = Weights.from_scores("sentence", spans, sentences, unit=unit, measured=measured[1])
@@ -173,15 +174,19 @@ def levels(
 def levels_of_batch(
     batch: Batch, words: Tensor, sentences: Tensor | None = None, *, unit: str
 ) -> list[tuple[Weights, ...]]:
-    """Weigh every document of a batch by the scores of all its words, (tokens,), and sentences."""
-    by_word = _rows(words, batch.by_document.host_lengths)
+    """Weigh every document of a batch by the scores of all its tokens, (tokens,), and sentences.
+
+    A word of several tokens has the sum of their scores.
+    """
+    by_token = words.detach().double().cpu().split(batch.by_document.host_lengths)
+    by_word = [
+        text.sum_by_word(row.numpy()).tolist()
+        for text, row in zip(batch.texts, by_token, strict=True)
+    ]
     by_sentence: list[list[float]] | list[None] = [None] * len(batch)
     if sentences is not None:
-        by_sentence = _rows(sentences, batch.sentences.tolist())
+        rows = sentences.detach().double().cpu().split(batch.sentences.tolist())
+        by_sentence = [row.tolist() for row in rows]
     return [
         levels(*parts, unit=unit) for parts in zip(batch.texts, by_word, by_sentence, strict=True)
     ]
-
-
-def _rows(scores: Tensor, lengths: list[int]) -> list[list[float]]:
-    return [row.tolist() for row in scores.detach().double().cpu().split(lengths)]

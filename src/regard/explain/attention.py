@@ -69,8 +69,8 @@ def _by_document(
         levels: list[Weights] = []
         sentence_spans = tuple(text.sentence_spans())
         if words is not None:
-            word_spans = tuple((start, end) for start, end in text.spans.tolist())
-            levels.append(_weights("word", word_spans, word_columns[place], words.by))
+            columns = torch.from_numpy(text.sum_by_word(word_columns[place].numpy()))
+            levels.append(_weights("word", tuple(text.word_spans()), columns, words.by))
         if sentences is not None:
             columns = sentence_columns[place]
             levels.append(_weights("sentence", sentence_spans, columns, sentences.by))

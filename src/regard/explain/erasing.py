@@ -60,8 +60,8 @@ class Versions:
     numbers: Places
     """The sentences of each version, (versions, sentences): a number of the document's own, then
     on from there of ``ids``; below zero for one that is gone."""
-    ids: Places  # the words of all sentences that lost some, one after the other
-    lengths: Places  # how many words each of these sentences has
+    ids: Places  # the tokens of all sentences that lost some, one after the other
+    lengths: Places  # how many tokens each of these sentences has
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -79,7 +79,7 @@ class Versions:
         """
         ends, words = np.cumsum(self.fresh), np.concatenate([[0], np.cumsum(self.lengths)])
         if whole:
-            costs = np.full(len(self), self.eraser.word_count)
+            costs = np.full(len(self), self.eraser.token_count)
         else:
             costs = words[ends] - words[ends - self.fresh] + self.eraser.sentence_count
         found = []
@@ -107,7 +107,7 @@ class Versions:
         starts = np.cumsum(lengths) - lengths
         counts = lengths[chosen]
         shifts = np.repeat(starts[chosen] - (np.cumsum(counts) - counts), counts)
-        ids = np.concatenate([own.word_ids, self.ids])[np.arange(counts.sum()) + shifts]
+        ids = np.concatenate([own.token_ids, self.ids])[np.arange(counts.sum()) + shifts]
         return ids, counts, there.sum(1)
 
 
@@ -125,7 +125,7 @@ def answer(asked: Sequence[Versions], *, reread: bool = False) -> list[Tensor]:
     parts = [
         (place, part) for place, one in enumerate(asked) for part in one.parts(whole=not keeper)
     ]
-    words = [part.items if keeper else len(part) * part.eraser.word_count for _, part in parts]
+    words = [part.items if keeper else len(part) * part.eraser.token_count for _, part in parts]
     found: list[list[Tensor]] = [[] for _ in asked]
     for group in _portions(np.array(words, dtype=np.int64)):
         some = [part for _, part in parts[group]]
@@ -188,32 +188,51 @@ def documents(batch: Batch) -> list[Ragged]:
 def erasers(model: Model, batch: Batch, policy: str = "delete") -> list[Eraser]:
     """Make one eraser a document; the sentences of all of them are read in one go."""
     found, keeper = documents(batch), _keeper(model)
-    if keeper is None:
-        return [Eraser(model, ids, policy) for ids in found]
-    with torch.no_grad():
-        vectors = keeper.sentence_vectors(batch).values.split(batch.sentences.tolist())
-    return [Eraser(model, ids, policy, kept) for ids, kept in zip(found, vectors, strict=True)]
+    vectors: Sequence[Tensor | None] = [None] * len(found)
+    if keeper is not None:
+        with torch.no_grad():
+            vectors = keeper.sentence_vectors(batch).values.split(batch.sentences.tolist())
+    words = [text.per_word for text in batch.texts] or [None] * len(found)
+    return [
+        Eraser(model, ids, policy, kept=kept, per_word=per_word)
+        for ids, kept, per_word in zip(found, vectors, words, strict=True)
+    ]
 
 
 class Eraser:
     """Names versions of one document without some of its pieces, and asks about them.
 
-    Where a model encodes sentences in isolation, their vectors are kept. All answers are logits in
-    double precision on the CPU, (versions, classes).
+    Where a model encodes sentences in isolation, their vectors are kept. A word of several tokens
+    is taken away as a whole. All answers are logits in double precision on the CPU,
+    (versions, classes).
     """
 
     def __init__(
-        self, model: Model, ids: Ragged, policy: str = "delete", kept: Tensor | None = None
+        self,
+        model: Model,
+        ids: Ragged,
+        policy: str = "delete",
+        *,
+        kept: Tensor | None = None,
+        per_word: NDArray[np.integer] | None = None,
     ) -> None:
-        """Take a document as ``ids``; ``kept`` are its sentences' vectors where they are known."""
+        """Take a document as ``ids``; ``kept`` are its sentences' vectors where they are known.
+
+        ``per_word`` says how many tokens each word has; None: every token is a word.
+        """
         require_one_of("erasure", policy, POLICIES)
         self.model, self.ids = model, ids
         self._policy = POLICIES[policy]
         self.device = ids.values.device
-        self.word_ids: Places = ids.values.cpu().numpy()
+        self.token_ids: Places = ids.values.cpu().numpy()
         self.lengths: Places = np.array(ids.host_lengths, dtype=np.int64)  # of the sentences
-        self.word_count, self.sentence_count = len(self.word_ids), len(self.lengths)
-        self.homes = np.repeat(np.arange(self.sentence_count), self.lengths)  # of the words
+        self.token_count, self.sentence_count = len(self.token_ids), len(self.lengths)
+        sizes = np.ones(self.token_count) if per_word is None else per_word
+        self._sizes: Places = sizes.astype(np.int64)  # of the words
+        self.word_count = len(self._sizes)
+        self.words = np.repeat(np.arange(self.word_count), self._sizes)  # of the tokens
+        self._token_homes = np.repeat(np.arange(self.sentence_count), self.lengths)
+        self.homes = self._token_homes[np.cumsum(self._sizes) - self._sizes]  # of the words
         self._starts = np.cumsum(self.lengths) - self.lengths
         self.keeper = _keeper(model)
         if self.keeper is not None:
@@ -225,17 +244,18 @@ class Eraser:
 
     def keep_words(self, kept: Mask) -> Versions:
         """Name the versions with the words ``kept``, (versions, words)."""
+        kept = kept[:, self.words] if self.word_count < self.token_count else kept
         left = _by_sentence(kept, self._starts)
         lost = left < self.lengths
         if self._policy.replacement is None:
             lost &= left > 0
             numbers = np.where(left > 0, np.arange(self.sentence_count), -1)
-            versions, words = np.nonzero(kept & lost[:, self.homes])
-            ids, lengths = self.word_ids[words], left[lost]
+            versions, tokens = np.nonzero(kept & lost[:, self._token_homes])
+            ids, lengths = self.token_ids[tokens], left[lost]
         else:
             numbers = np.tile(np.arange(self.sentence_count), (len(kept), 1))
-            versions, words = np.nonzero(lost[:, self.homes])
-            ids = np.where(kept[versions, words], self.word_ids[words], self._policy.replacement)
+            versions, tokens = np.nonzero(lost[:, self._token_homes])
+            ids = np.where(kept[versions, tokens], self.token_ids[tokens], self._policy.replacement)
             lengths = np.broadcast_to(self.lengths, lost.shape)[lost]
         numbers[lost] = self.sentence_count + np.arange(lost.sum())
         return Versions(self, numbers, ids, lengths)
@@ -245,7 +265,7 @@ class Eraser:
         if self._policy.replacement is not None:
             return self.keep_words(kept[:, self.homes])
         numbers = np.where(kept, np.arange(self.sentence_count), -1)
-        return Versions(self, numbers, self.word_ids[:0], self.lengths[:0])
+        return Versions(self, numbers, self.token_ids[:0], self.lengths[:0])
 
     def leave_out_words(self, places: Places) -> Versions:
         """Name the versions without each single word at ``places``."""
@@ -307,18 +327,23 @@ class Eraser:
 
     def empties(self, places: Places) -> Mask:
         """Whether the sentence of each word at ``places`` is gone with it, (places,)."""
-        alone = self.lengths[self.homes[places]] == 1
+        alone = self.lengths[self.homes[places]] == self._sizes[places]
         return alone if self._policy.replacement is None else np.zeros_like(alone)
+
+    def sum_by_word(self, values: Tensor) -> Tensor:
+        """Add up what the tokens of each word have, (tokens, ...) to (words, ...)."""
+        summed = values.new_zeros(self.word_count, *values.shape[1:])
+        return summed.index_add_(0, torch.from_numpy(self.words).to(values.device), values)
 
     def _sentences_without(self, places: Places) -> tuple[Places, Places]:
         """The sentence of each word at ``places`` without it: ids one after the other, lengths."""
         lengths = self.lengths[self.homes[places]]
         owners = np.repeat(np.arange(len(places)), lengths)
         within = np.arange(len(owners)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        words = self._starts[self.homes[places]][owners] + within
-        gone, ids = words == places[owners], self.word_ids[words]
+        tokens = self._starts[self.homes[places]][owners] + within
+        gone, ids = self.words[tokens] == places[owners], self.token_ids[tokens]
         if self._policy.replacement is None:
-            return ids[~gone], lengths - 1
+            return ids[~gone], lengths - self._sizes[places]
         return np.where(gone, self._policy.replacement, ids), lengths
 
     def _vectors(self, keeper: Hierarchical, ids: Ragged) -> Tensor:

@@ -198,20 +198,20 @@ def without_each_sentence(eraser: Eraser, value: Value) -> LeftOut:
 
 
 def _allowed(eraser: Eraser) -> int:
-    return max(ITEMS, ITEMS_PER_WORD * eraser.word_count)
+    return max(ITEMS, ITEMS_PER_WORD * eraser.token_count)
 
 
 def _reading(eraser: Eraser) -> Places:
     """How many words and sentences are read to leave out each word."""
     if eraser.keeper is None:
-        return np.full(eraser.word_count, eraser.word_count)
+        return np.full(eraser.word_count, eraser.token_count)
     return eraser.lengths[eraser.homes] + eraser.sentence_count
 
 
 def _reading_sentences(eraser: Eraser) -> Places:
     """How many words or sentences are read to leave out each sentence."""
     count = eraser.sentence_count
-    return np.full(count, eraser.word_count if eraser.keeper is None else count)
+    return np.full(count, eraser.token_count if eraser.keeper is None else count)
 
 
 def _furthest(moved: Tensor, work: Places, left: int) -> Places:
@@ -255,7 +255,7 @@ def _along_shares(eraser: Eraser, value: Value) -> Tensor:
     shares = eraser.model.word_shares(_batch(eraser))
     if shares is None:
         return torch.zeros(eraser.word_count, len(slopes), dtype=torch.float64)
-    return _along(slopes, -shares.cpu())
+    return eraser.sum_by_word(_along(slopes, -shares.cpu()))
 
 
 def _along_words(eraser: Eraser, value: Value) -> Tensor:
@@ -266,7 +266,7 @@ def _along_words(eraser: Eraser, value: Value) -> Tensor:
         logits = model.from_vectors(batch.ids.with_values(vectors), batch).logits
         slopes = _slopes(value(logits), vectors)
     unknown = model.embedding(batch.ids.values.new_tensor([UNKNOWN]))[0].detach()
-    return _along(slopes, unknown - vectors.detach())
+    return eraser.sum_by_word(_along(slopes, unknown - vectors.detach()))
 
 
 def _batch(eraser: Eraser) -> Batch:

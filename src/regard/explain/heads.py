@@ -153,9 +153,9 @@ def _importance(answers: Answers) -> Tensor:
 def _explained(answers: Answers, name: HeadName, values: Tensor) -> Explanation:
     text = answers.batch.texts[0]
     total = float(values.sum())
-    spans = tuple((start, end) for start, end in text.spans.tolist())
-    shares = (values / total if total else torch.full_like(values, 1 / len(values))).tolist()
-    words = Weights("word", spans, tuple(shares))
+    shares = values / total if total else torch.full_like(values, 1 / len(values))
+    by_word = text.sum_by_word(shares.numpy()).tolist()
+    words = Weights("word", tuple(text.word_spans()), tuple(by_word))
     weights = (words, sum_by(words, text.sentence_spans()))
     decision = answers.decision(0, answers.chosen[0][0], weights)
     called = "rollout" if not name[0] else f"layer {name[0]}, head {name[1]}"

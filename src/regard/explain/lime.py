@@ -25,13 +25,14 @@ def explain(answers: Answers, samples: int = SAMPLES) -> list[Explanation]:
     """Return an explanation of each document: a linear model fitted to samples of its words."""
     found = []
     for place, ids in enumerate(documents(answers.batch)):
-        eraser = Eraser(answers.model, ids, POLICY)
+        text = answers.batch.texts[place]
+        eraser = Eraser(answers.model, ids, POLICY, per_word=text.per_word)
         kept = sampled(eraser.word_count, samples)
         likely = answers.likely(eraser.reread(kept)).numpy()  # (samples, classes)
         decisions = []
         for number in answers.chosen[place]:
             slopes = _fitted(kept, likely[:, number])
-            weights = levels(answers.batch.texts[place], slopes, unit="probability")
+            weights = levels(text, slopes, unit="probability")
             decisions.append(answers.decision(place, number, weights))
         found.append(decisions)
     return explanations(answers, "lime", found, erasure=POLICY)

@@ -75,14 +75,13 @@ def _shares(answers: Answers, parts: _Parts, place: int, decision: Decision, met
 
     total, beside = odds(parts.logits[place]).item(), odds(parts.beside[place]).item()
     text = answers.batch.texts[place]
-    spans = [(start, end) for start, end in text.spans.tolist()]
-    scores = odds(parts.words[place]).tolist()
+    scores = text.sum_by_word(odds(parts.words[place]).numpy()).tolist()
     return Shares(
         against=None if rival is None else answers.classes[rival],
         total=total,
         network=total - beside,
         start=beside - odds(parts.of_words[place]).item(),
-        ngrams=Weights.from_scores("n-grams", spans, scores, unit=UNIT),
+        ngrams=Weights.from_scores("n-grams", text.word_spans(), scores, unit=UNIT),
         network_words=_network_words(answers, decision, scores) if method in ADDING else None,
     )
 

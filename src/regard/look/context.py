@@ -6,7 +6,7 @@ those whose weight depends most on the answer.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,7 @@ from ..explain.answers import Answers
 from ..explain.attention import pooling_layer, shares
 from ..records.explanation import ClassName
 from ..records.look import WordContext, WordUse
+from ..text.document import Tokens
 from ..text.vocab import UNKNOWN
 
 __all__ = ["ContextTally"]
@@ -37,10 +38,15 @@ _USE = np.dtype([("id", "i4"), ("answer", "i4"), ("weight", "f4"), ("lift", "f4"
 class ContextTally:
     """Collects the weights of words batch by batch, of some words or at first of all."""
 
-    def __init__(self, words: Sequence[str], ids: Sequence[int] = ()) -> None:
-        """Take the vocabulary's ``words`` and the ``ids`` to watch; none: choose by the corpus."""
-        self._words = words
-        self._ids = np.array(ids, dtype=np.int32)
+    def __init__(self, words: Sequence[str], asked: Sequence[str] = ()) -> None:
+        """Take the vocabulary's ``words``, and those ``asked`` for; none: choose by the corpus."""
+        self._words = list(words)
+        self._numbers: dict[str, int] = {}  # of words that are several tokens, and of those asked
+        known = {word: id for id, word in enumerate(words)} if asked else {}
+        for word in asked:
+            if word in known:
+                self._numbers[word] = known[word]
+        self._ids = np.array([self._number(word) for word in asked], dtype=np.int32)
         self._by = "document"
         self._parts: list[Uses] = []
         self._held = 0
@@ -51,7 +57,7 @@ class ContextTally:
         if layer is None:
             return
         self._by = layer.by
-        uses = _list_uses(answers)
+        uses = _list_uses(answers, self._number)
         if len(self._ids):
             uses = uses[np.isin(uses["id"], self._ids)]
         self._parts.append(uses)
@@ -73,14 +79,24 @@ class ContextTally:
             if len(some)
         )
 
+    def _number(self, word: str) -> int:
+        """The number of a word: its id, or for one of several tokens the next behind all ids."""
+        if word not in self._numbers:
+            self._numbers[word] = len(self._words)
+            self._words.append(word)
+        return self._numbers[word]
+
     def _choose(self) -> None:
         uses = np.concatenate(self._parts)
         self._ids = _choose_most_dependent(uses, self._words)
         self._parts = [uses[np.isin(uses["id"], self._ids)]]
 
 
-def _list_uses(answers: Answers) -> Uses:
-    """Every word of the batch once for each answer about its document."""
+def _list_uses(answers: Answers, number_of: Callable[[str], int]) -> Uses:
+    """Every word of the batch once for each answer about its document.
+
+    A word of several tokens has the sum of their weights, and its even share is theirs.
+    """
     layer = pooling_layer(answers, "token")
     assert layer is not None
     rows = shares(layer)
@@ -92,12 +108,29 @@ def _list_uses(answers: Answers) -> Uses:
     found = [np.zeros(0, dtype=_USE)]
     for place, numbers in enumerate(answers.chosen):
         part = slice(starts[place], ends[place])
+        text = answers.batch.texts[place]
+        tokens = text.sum_by_word(np.ones(len(text)))  # in each word
         for number in numbers:
-            uses = np.zeros(ends[place] - starts[place], dtype=_USE)
-            uses["id"], uses["answer"] = ids[part], number
-            uses["weight"], uses["lift"] = weights[part], weights[part] * sizes[part]
+            uses = np.zeros(len(tokens), dtype=_USE)
+            uses["id"], uses["answer"] = _number_words(text, ids[part], number_of), number
+            uses["weight"] = text.sum_by_word(weights[part])
+            uses["lift"] = text.sum_by_word(weights[part] * sizes[part]) / tokens
             found.append(uses)
     return np.concatenate(found)
+
+
+def _number_words(
+    text: Tokens, ids: NDArray[np.int64], number_of: Callable[[str], int]
+) -> NDArray[np.int64]:
+    """The id of each word, or for one of several tokens the number of how it is written."""
+    if text.per_word is None:
+        return ids
+    found = ids[np.cumsum(text.per_word) - text.per_word]
+    spans = text.word_spans()
+    for place in np.flatnonzero(text.per_word > 1).tolist():
+        start, end = spans[place]
+        found[place] = number_of(text.text[start:end])
+    return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)

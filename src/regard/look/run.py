@@ -126,7 +126,7 @@ class _Tally:
 
     def __init__(self, fitted: Fitted, words: Sequence[str]) -> None:
         self.fitted = fitted
-        self.context = ContextTally(fitted.reader.vocab.words, _find_ids(fitted, words))
+        self.context = ContextTally(fitted.reader.vocab.words, _find_words(fitted, words))
         self.spread, self.deciding = SpreadTally(), DecidingTally()
         self.count = self.labelled = self.disagreements = 0
         self.disputes: list[_Dispute] = []
@@ -181,16 +181,21 @@ def _comprehensiveness(receipt: Receipt) -> float:
     return sum(found) / len(found) if found else 0.0
 
 
-def _find_ids(fitted: Fitted, words: Sequence[str]) -> list[int]:
-    """The ids of words that someone asked for, each once."""
+def _find_words(fitted: Fitted, words: Sequence[str]) -> list[str]:
+    """The words that someone asked for as the vocabulary writes them, each once.
+
+    One that the model reads in several tokens, as it does Chinese, must have tokens it knows.
+    """
     vocab = fitted.reader.vocab
-    ids: list[int] = vocab.ids(words).tolist()
-    for word, number in zip(words, ids, strict=True):
-        if number == UNKNOWN:
+    found: list[str] = []
+    for word in words:
+        ids = vocab.encode([word]).ids.tolist()
+        if not ids or UNKNOWN in ids or (len(ids) > 1 and word.isascii()):
             near = nearest(word, vocab.words[2:SUGGESTED])
             said = f"did you mean {near!r}?" if near else "choose a word of the training texts"
             raise ConfigError(f"the model knows no word {word!r}; {said}")
-    return list(dict.fromkeys(ids))
+        found.append(vocab.words[ids[0]] if len(ids) == 1 else word)
+    return list(dict.fromkeys(found))
 
 
 def entropies(weights: Ragged) -> Tensor:

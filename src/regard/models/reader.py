@@ -22,7 +22,7 @@ from ..nn.dropout import in_evaluation
 from ..nn.levels import Kept
 from ..text.document import Tokens, cut_stream, cut_tokens
 from ..text.encode import Encoded
-from ..text.tokenize import TextConfig
+from ..text.tokenize import TextConfig, join_words
 from ..text.vocab import UNKNOWN, Vocab
 
 __all__ = ["Answered", "CappedTexts", "Read", "TextReader", "chunks", "text_chunks"]
@@ -93,7 +93,7 @@ class TextReader:
         for chosen in scanned.batches(BATCH_TOKENS):
             places = tuple(chosen.tolist())
             batch = gather(scanned.kept, chosen).to(self.device)
-            batch = replace(batch, texts=tuple(left[place] for place in places))
+            batch = replace(batch, texts=tuple(join_words(left[place]) for place in places))
             yield Read(places, batch, tuple(whole[place] for place in places))
 
     def scan(self, texts: Sequence[str]) -> CappedTexts:

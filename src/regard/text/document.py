@@ -51,12 +51,15 @@ class Tokens:
     """Where the tokens of a text begin and end, sentence by sentence.
 
     ``text[start:end]`` for each row of ``spans`` is the token exactly as written;
-    ``per_sentence`` says how many tokens each sentence has, and none has zero.
+    ``per_sentence`` says how many tokens each sentence has, and none has zero. A token is what a
+    model reads, a word what people see. Where a model reads Chinese by characters, a word is
+    several tokens; ``per_word`` then says how many, and none has zero.
     """
 
     text: str
     spans: NDArray[np.int32]  # (tokens, 2)
     per_sentence: NDArray[np.int32]  # (sentences,)
+    per_word: NDArray[np.int32] | None = None  # (words,); None: every token is a word
 
     def __len__(self) -> int:
         return len(self.spans)
@@ -72,6 +75,22 @@ class Tokens:
         starts = ends - self.per_sentence
         first, last = self.spans[starts, 0], self.spans[ends - 1, 1]
         return list(zip(first.tolist(), last.tolist(), strict=True))
+
+    def word_spans(self) -> list[tuple[int, int]]:
+        """From the first token of each word to the end of its last."""
+        if self.per_word is None:
+            return [(start, end) for start, end in self.spans.tolist()]
+        ends = np.cumsum(self.per_word)
+        first, last = self.spans[ends - self.per_word, 0], self.spans[ends - 1, 1]
+        return list(zip(first.tolist(), last.tolist(), strict=True))
+
+    def sum_by_word(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Add up what the tokens of each word have, (tokens, ...) to (words, ...)."""
+        if self.per_word is None or not len(values):
+            return values
+        starts = np.cumsum(self.per_word) - self.per_word
+        summed: NDArray[np.float64] = np.add.reduceat(values, starts, axis=0)
+        return summed
 
     def truncated(self, *, sentences: int | None = None, tokens: int | None = None) -> Tokens:
         """Keep the first ``sentences`` sentences and the first ``tokens`` tokens of each."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
@@ -16,14 +17,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..config import checked_settings, require, require_one_of
+from ..errors import MissingExtra
 from ..kernels.scan import Scanner, ScannerRules, available
 from .characters import is_hangul, kind_table, kinds_of, lower_table
 from .document import Tokens, cut_tokens
 from .markup import BLOCK_TAGS, ENTITIES, INLINE_TAGS, mask_markup
 from .sentences import WORD_LISTS, sentence_ends
-from .words import dictionary_joins, word_spans
+from .words import dictionary_joins, katakana_joins, word_spans
 
-__all__ = ["TextConfig", "scanner_for", "settle_hangul", "tokenize", "tokenize_many"]
+__all__ = [
+    "TextConfig",
+    "join_words",
+    "scanner_for",
+    "settle_hangul",
+    "tokenize",
+    "tokenize_many",
+]
 
 
 @dataclass(frozen=True)
@@ -54,6 +63,7 @@ class TextConfig:
 
 
 _DEFAULT = TextConfig()
+_PARTED = np.frombuffer(b"ck", np.uint8)  # letters that may each be a token of their own
 
 
 def tokenize(text: str, config: TextConfig = _DEFAULT) -> Tokens:
@@ -74,6 +84,31 @@ def tokenize_many(texts: Sequence[str], config: TextConfig = _DEFAULT) -> list[T
     if scanner is None:
         return [tokenize(text, config) for text in texts]
     return cut_tokens(texts, scanner.scan(texts))
+
+
+def join_words(tokens: Tokens) -> Tokens:
+    """Say which tokens make up each word, where a model reads characters or syllables.
+
+    Chinese, Japanese, Thai and the like have the words of ICU's dictionaries, Korean those between
+    spaces. Without ICU, which some systems lack, the former have a word a character.
+    """
+    if tokens.text.isascii():
+        return tokens
+    kinds = kinds_of(tokens.text)
+    if not np.isin(kinds, _PARTED).any():
+        return tokens
+    mask_markup(tokens.text, kinds)
+    joined = katakana_joins(tokens.text)
+    with suppress(MissingExtra):
+        joined = np.concatenate([joined, dictionary_joins(tokens.text, kinds)])
+    starts = word_spans(kinds, joined)[:, 0]
+    words = np.searchsorted(starts, tokens.spans[:, 0], side="right")
+    homes = np.repeat(np.arange(len(tokens.per_sentence)), tokens.per_sentence)
+    begins = (np.diff(words, prepend=-1) != 0) | (np.diff(homes, prepend=-1) != 0)
+    if begins.all():
+        return tokens
+    per_word = np.diff(np.flatnonzero(begins), append=len(tokens)).astype(np.int32)
+    return replace(tokens, per_word=per_word)
 
 
 def _per_sentence(spans: NDArray[np.int32], ends: list[int]) -> NDArray[np.int32]:

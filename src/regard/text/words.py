@@ -2,7 +2,7 @@
 
 Whether a character goes on with the token before it depends on the two of them, at most two
 more on either side, and for marks on the character they stand on. So one pass suffices. Words of
-scripts without spaces may be looked up in the dictionaries of ICU first (the extra ``cjk``).
+scripts without spaces are looked up in the dictionaries of ICU.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from ..errors import MissingExtra
 from .characters import Kinds
 
-__all__ = ["dictionary_joins", "word_spans"]
+__all__ = ["dictionary_joins", "katakana_joins", "word_spans"]
 
 _REACH = 2  # how far to either side a rule looks
 _RUN = re.compile(rb"c[cm]+")
+_KATAKANA = ((0x30A1, 0x30FB), (0x30FC, 0x30FF), (0x31F0, 0x3200), (0xFF66, 0xFFA0))
 
 
 def _flags(kinds: bytes) -> NDArray[np.bool_]:
@@ -128,7 +129,7 @@ def dictionary_joins(text: str, kinds: Kinds) -> NDArray[np.intp]:
     try:
         from icu4py.breakers import WordBreaker
     except ImportError as error:
-        raise MissingExtra("icu4py", "cjk", "cjk='icu'") from error
+        raise MissingExtra("icu4py", None, "cjk='icu'") from error
     joined: list[NDArray[np.intp]] = [np.empty(0, np.intp)]
     for run in _RUN.finditer(kinds.tobytes()):
         written = text[run.start() : run.end()]
@@ -140,6 +141,18 @@ def dictionary_joins(text: str, kinds: Kinds) -> NDArray[np.intp]:
         goes_on[0] = False
         joined.append(np.flatnonzero(goes_on) + run.start())
     return np.concatenate(joined)
+
+
+def katakana_joins(text: str) -> NDArray[np.intp]:
+    """The places of the letters of katakana that follow another: they write one foreign word.
+
+    Dictionaries hold few of these words, and cut the others at odd places.
+    """
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    found = np.zeros(len(codes) + 1, np.bool_)
+    for start, end in _KATAKANA:
+        found[1:] |= (codes >= start) & (codes < end)
+    return np.flatnonzero(found[1:] & found[:-1])
 
 
 def _characters(written: str) -> NDArray[np.intp]:

@@ -26,6 +26,10 @@ _WORDS = {
     "ser foi que se seu sua eu ele ela nós este esta como",
     "nl": "de het een en of van in op te aan bij met voor naar is zijn was waren wordt heeft had "
     "ik jij hij zij wij dit dat deze die er als om ook",
+    "zh": "的 了 是 在 我 你 他 她 它 我们 你们 他们 这 那 这个 那个 和 与 也 都 就 有 着 过 个 "
+    "一个 很 还 又 再 到 给 从 对 把 被 让 去 来 说 要 会 吗 呢 吧 啊",
+    "ja": "は が を に で と も の へ や か から まで より です でした ます まし ました た て だ "
+    "し する した して いる い ある れ この その あの これ それ あれ こと もの よう",
 }
 _STOP = frozenset(word for words in _WORDS.values() for word in words.split())
 

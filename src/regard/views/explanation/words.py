@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -28,12 +27,6 @@ __all__ = [
     "tell_shares",
     "tell_spread",
 ]
-
-
-_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
-"""Letters of scripts without spaces: Thai, Lao, Burmese, Khmer, kana, Chinese characters."""
-_BESIDE = 0.4  # of a letter's weight, which one beside it must have to belong to the same word
-_LONGEST_WORD = 4  # letters
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,53 +73,17 @@ def opposing_words(
 def _once(
     explanation: Explanation, weights: Weights, places: Sequence[int], count: int, telling: bool
 ) -> list[Heavy]:
-    """Each word where it comes first, capitals aside; sums would put "the" before all.
-
-    Where each character is a token, as in Chinese, those beside it that count as much belong to it.
-    """
+    """Each word where it comes first, capitals aside; sums would put "the" before all."""
     found: dict[str, Heavy] = {}
-    taken: set[int] = set()
     for place in places:
-        if place in taken:
-            continue
-        first, last = _grow(explanation.source, weights, place, taken)
-        taken.update(range(first, last + 1))
-        text = explanation.source[weights.pieces[first][0] : weights.pieces[last][1]]
+        start, end = weights.pieces[place]
+        text = explanation.source[start:end]
         if telling and says_little(text):
             continue
-        weight = math.fsum(weights.amounts[first : last + 1])
-        found.setdefault(text.lower(), Heavy(text, weight))
+        found.setdefault(text.lower(), Heavy(text, weights.amounts[place]))
         if len(found) == count:
             break
-    return sorted(found.values(), key=lambda word: -abs(word.weight))
-
-
-def _grow(source: str, weights: Weights, place: int, taken: set[int]) -> tuple[int, int]:
-    """The first and the last token of the word that a token belongs to, as far as weights tell."""
-    first = last = place
-    if not _is_unspaced(source, weights, place):
-        return first, last
-    least = _BESIDE * weights.amounts[place]
-
-    def belongs(other: int, beside: int) -> bool:
-        if not 0 <= other < len(weights) or other in taken or last - first + 1 >= _LONGEST_WORD:
-            return False
-        touches = weights.pieces[min(other, beside)][1] == weights.pieces[max(other, beside)][0]
-        same_sign = weights.amounts[other] * weights.amounts[place] > 0
-        as_much = abs(weights.amounts[other]) >= abs(least)
-        return touches and same_sign and as_much and _is_unspaced(source, weights, other)
-
-    while belongs(last + 1, last):
-        last += 1
-    while belongs(first - 1, first):
-        first -= 1
-    return first, last
-
-
-def _is_unspaced(source: str, weights: Weights, place: int) -> bool:
-    """Whether a token is one letter of a script that puts no spaces between words."""
-    start, end = weights.pieces[place]
-    return end - start == 1 and bool(_UNSPACED.match(source[start]))
+    return list(found.values())
 
 
 def tell_spread(decision: Decision) -> str:
