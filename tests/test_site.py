@@ -47,6 +47,13 @@ def test_the_site_is_built_strictly_and_asks_nobody(tmp_path):
     assert "--abstain-below" in (tmp_path / "reference/commands.html").read_text(encoding="utf-8")
 
 
+def test_every_page_is_in_the_navigation():
+    """A page that nobody is led to is not found."""
+    listed = re.findall(r"^ +- (?:[\w ]+: )?(\S+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.M)
+    pages = {path.name for path in (ROOT / "docs").glob("*.md")}
+    assert pages - set(listed) == set() and len(listed) == len(set(listed))
+
+
 def test_every_method_of_explanation_is_listed_with_what_it_is_for():
     page = (ROOT / "docs" / "explanations.md").read_text(encoding="utf-8")
     assert [name for name in METHODS if f"`{name}`" not in page] == []

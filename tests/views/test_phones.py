@@ -2,12 +2,38 @@
 
 import pytest
 
+from regard.records.audit import Audit, FlipTable, MethodAudit, Metric, NeedleCell, NeedleMap
+from regard.records.evaluation import Interval
+from regard.records.measures import MEASURES
 from regard.records.translation import TranslationScores, WrittenPair
 from support.evaluations import complete, evaluated
 from support.looks import differing, looked
 
 LONG_NAME = "department-of-quite-long-names/" * 3
+METHODS = ("attention", "gradient_input", "integrated_gradients", "erasure")
+KINDS = ("explanation", "evaluation", "look", "difference", "audit", "translation")
 TEXT = "The food was good. The staff, however, was slow; we waited for an hour.\n\n\nNever again."
+
+
+def audited():
+    """An audit with every measure, a table of flips and a map of planted sentences."""
+    metrics = [
+        Metric(name, 0.5, Interval(0.4, 0.6), 0.31, 40, "by hand", baseline_name="random ranking")
+        for name in MEASURES
+    ]
+    cells = [
+        NeedleCell(size, place, 10, 7, 0, 5) for size in (5, 40) for place in range(0, size, 4)
+    ]
+    return Audit(
+        40,
+        "integrated_gradients",
+        tuple(MethodAudit(name, tuple(metrics)) for name in METHODS),
+        about_model=tuple(metrics),
+        flips=FlipTable("sentence", 1, 2, 3, 34),
+        needle=NeedleMap("integrated_gradients", tuple(cells)),
+        model=LONG_NAME,
+        data=LONG_NAME,
+    )
 
 
 def pages(explain):
@@ -19,11 +45,12 @@ def pages(explain):
         "evaluation": complete(evaluated([f"class {n}" for n in range(12)], 400)).to_html(),
         "look": looked(made, label=LONG_NAME).to_html(),
         "difference": differing(made, made, label=LONG_NAME).to_html(),
+        "audit": audited().to_html(),
         "translation": TranslationScores(9, 1, 2, "a|b" * 30, "c", 0.1, worst=(pair,)).to_html(),
     }
 
 
-@pytest.mark.parametrize("kind", ["explanation", "evaluation", "look", "difference", "translation"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_page_is_no_wider_than_a_phone(open_html, explain, kind):
     page = open_html(pages(explain)[kind], viewport={"width": 390, "height": 800})
     wide = page.evaluate(
