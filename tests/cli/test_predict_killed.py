@@ -57,7 +57,7 @@ def test_a_killed_run_loses_and_doubles_no_row(shell, project, data, tmp_path):
     assert "begun with options" in other.error
     resumed = shell(*command, "--resume")
     assert resumed.code == 0
-    assert f"{noted['rows']:,} rows are there already, going on" in resumed.err
+    assert f"{noted['rows']:,} rows are there already; continuing" in resumed.err
     assert f"{COUNT:,} predictions written" in resumed.err
     assert ids(out) == list(range(COUNT))
     whole = tmp_path / "whole.jsonl"

@@ -169,7 +169,7 @@ def test_an_unfinished_run_goes_on_when_asked(shell, folder, tmp_path):
     state = tmp_path / "model.partial" / "checkpoint" / "state.safetensors"
     state.parent.mkdir(parents=True)
     state.write_bytes(b"")
-    assert "go on with --resume, or begin anew with --overwrite" in shell(*given).error
+    assert "continue it with --resume, or start again with --overwrite" in shell(*given).error
     assert "is damaged" in shell(*given, "--resume", "--quiet").error
     assert "--overwrite" in shell(*given, "--resume", "--quiet").error, "which can be done"
     assert shell(*given, "--overwrite").code == 0 and not state.exists()

@@ -44,7 +44,7 @@ def test_nothing_saved_yet_is_a_fresh_start(tmp_path):
 def test_another_run_is_refused_by_what_differs(tmp_path, settings, more):
     Checkpoint(tmp_path, {"size": 5}).save(RUN, {"seed": 0})
     with pytest.raises(
-        ConfigError, match=r"begun with (size|seed) = .*begin anew without resuming"
+        ConfigError, match=r"begun with (size|seed) = .*start again without resuming"
     ):
         Checkpoint(tmp_path, settings, resume=True).load(more)
 
@@ -103,7 +103,7 @@ def test_a_state_that_is_no_run_s_is_one_line_that_says_what_to_do(tmp_path):
     with pytest.raises(ModelError, match=told), checkpoint.restoring():
         raise KeyError("place")
     checkpoint.path.write_bytes(b"half a run")
-    with pytest.raises(ModelError, match=r"is damaged .*begin anew .*--overwrite") as error:
+    with pytest.raises(ModelError, match=r"is damaged .*start again .*--overwrite") as error:
         checkpoint.load({})
     assert "\n" not in str(error.value)
 

@@ -129,8 +129,8 @@ class Arena:
     ) -> None:
         for name in names:
             require_one_of("--models", name, CONTENDERS)
-        require(len(names) > 1, "comparing needs two models at least")
-        require(bool(seeds), "comparing needs a seed at least")
+        require(len(names) > 1, "comparing needs at least two models")
+        require(bool(seeds), "comparing needs at least one seed")
         self.sides, self.names, self.seeds = sides, list(dict.fromkeys(names)), list(seeds)
         self.against = against or ("balanced" if "balanced" in self.names else self.names[-1])
         require_one_of("--against", self.against, self.names)

@@ -267,7 +267,7 @@ class Flips:
 
     @cached_property
     def _random_fraction(self) -> float:
-        """What random orders get in the mean: the same for every explanation of the document."""
+        """What random orders get on average: the same for every explanation of the document."""
         count = self._attention.count
         draw = np.random.default_rng([self._seed, count])
         return float(self._first(random_ranks(count, RANDOM_RANKINGS, draw)).mean())

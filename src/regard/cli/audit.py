@@ -41,7 +41,7 @@ EvidenceColumn = Annotated[
 ]
 Models = Annotated[
     list[Path] | None,
-    typer.Option(help="A model trained alike with another seed; may be given again."),
+    typer.Option(help="The same model trained with another seed; may be repeated."),
 ]
 Uniform = Annotated[Path | None, typer.Option(help="The same model trained with pooling=mean.")]
 TrainData = Annotated[
@@ -50,10 +50,10 @@ TrainData = Annotated[
 ]
 Methods = Annotated[
     list[str] | None,
-    typer.Option(help="A method to audit, may be given again: {methods}; else all that are usual."),
+    typer.Option(help="A method to audit; may be repeated: {methods}; by default the usual ones."),
 ]
 Drawn = Annotated[int, typer.Option(min=1, help="How many documents to draw.")]
-Seed = Annotated[int, typer.Option(help="What is drawn depends on it alone.")]
+Seed = Annotated[int, typer.Option(help="Same seed, same documents.")]
 Full = Annotated[
     bool, typer.Option("--full", help="Take the slow measures too: ferret's, and the adversary.")
 ]

@@ -27,19 +27,21 @@ __all__ = ["compare"]
 
 Test = Annotated[
     str | None,
-    typer.Option(metavar="FILE", help="What to ask all of them about; else a fifth of the data."),
+    typer.Option(metavar="FILE", help="The documents to test on; by default a fifth of the data."),
 ]
 Models = Annotated[
     str | None,
-    typer.Option(metavar="NAME,NAME", help="Which to train, of {contenders}; else all."),
+    typer.Option(metavar="NAME,NAME", help="Which to train: {contenders}; by default all."),
 ]
 Against = Annotated[
     str | None, typer.Option(metavar="NAME", help="The model that the others are compared with.")
 ]
-Seeds = Annotated[int, typer.Option(min=1, help="How often each is trained, with other draws.")]
+Seeds = Annotated[
+    int, typer.Option(min=1, help="How often to train each model, with different draws.")
+]
 Budget = Annotated[
     float | None,
-    typer.Option(min=0, metavar="MINUTES", help="After so long no further training is begun."),
+    typer.Option(min=0, metavar="MINUTES", help="Start no further training after so many minutes."),
 ]
 Limit = Annotated[
     int | None, typer.Option(min=2, help="Learn from so many documents at most, drawn at random.")

@@ -50,7 +50,7 @@ def diff(
         typer.Option(
             min=0,
             max=1,
-            help="Reasons changed where less than this share is the same; else 0.5, or as learnt.",
+            help="Reasons count as changed below this overlap; by default 0.5, or as learnt.",
         ),
     ] = None,
     models: Annotated[
@@ -61,7 +61,9 @@ def diff(
     ] = None,
     train_data: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="What OLD was trained on, to train it so here."),
+        typer.Option(
+            metavar="FILE", help="The training data of OLD, to train it again with another seed."
+        ),
     ] = None,
     method: Annotated[
         str, typer.Option(help="How to explain both: {methods}; by default as the old model does.")

@@ -40,7 +40,10 @@ def experiment(
     ),
     plot: Annotated[str, typer.Option(help="How to write the plot: svg or png.")] = "svg",
     quick: Annotated[
-        bool, typer.Option("--quick", help="Take seconds: to see that it runs, not what it shows.")
+        bool,
+        typer.Option(
+            "--quick", help="Run for seconds only: to see that it works, not what it shows."
+        ),
     ] = False,
     changes: Annotated[
         list[str] | None,
@@ -101,7 +104,7 @@ def _seeds(seed: int, seeds: Sequence[str] | None, more: Sequence[str]) -> list[
         found = [int(text) for text in given]
     except ValueError:
         raise ConfigError(f"--seeds must be whole numbers, got {' '.join(given)!r}") from None
-    require(bool(found), "--seeds needs a number at least")
+    require(bool(found), "--seeds needs at least one number")
     require(len(set(found)) == len(found), f"a seed was given twice: {' '.join(given)}")
     return found
 

@@ -25,7 +25,7 @@ Out = Annotated[
 ]
 Limit = Annotated[int, typer.Option(min=1, help="How many documents of a file to explain.")]
 Method = Annotated[
-    str, typer.Option(help="How to explain: {methods}; else as is best for the model.")
+    str, typer.Option(help="How to explain: {methods}; by default the best for this model.")
 ]
 Label = Annotated[
     str | None, typer.Option(help="The label to explain, in place of the model's answer.")
@@ -35,7 +35,7 @@ Against = Annotated[
 ]
 Receipt = Annotated[
     bool,
-    typer.Option(help="Measure how faithful each explanation is, or be quicker without."),
+    typer.Option(help="Measure how faithful each explanation is; without, it is quicker."),
 ]
 Candidates = Annotated[
     int, typer.Option(min=1, help="How many translations of each text, by a translator.")

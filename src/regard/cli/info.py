@@ -26,10 +26,10 @@ def info(
     ] = None,
     text: Annotated[
         str | None,
-        typer.Option(metavar="TEXT|FILE", help="Time it on this text; else on a review."),
+        typer.Option(metavar="TEXT|FILE", help="The text to time it on; by default a review."),
     ] = None,
     measure: Annotated[
-        bool, typer.Option(help="Measure time and memory, for which the model answers texts.")
+        bool, typer.Option(help="Measure time and memory by letting the model answer texts.")
     ] = True,
     json: Json = False,
     config: Annotated[

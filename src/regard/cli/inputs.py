@@ -38,7 +38,7 @@ __all__ = [
 
 LONGEST_NAME = 1000  # characters; what is longer is the text itself
 Limit = Annotated[
-    int | None, typer.Option(min=1, help="How many documents to take, the first; else all.")
+    int | None, typer.Option(min=1, help="Take only the first so many documents; by default all.")
 ]
 Unlabelled = Annotated[bool, typer.Option("--unlabelled", help="The data have no labels.")]
 

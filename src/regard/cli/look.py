@@ -33,7 +33,7 @@ def look(
     data: Data,
     word: Annotated[
         list[str] | None,
-        typer.Option(help="A word to see in context; may be given again and again."),
+        typer.Option(help="A word to see in context; may be repeated."),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Write the findings as {reports}.")] = None,
     json: Json = False,

@@ -55,7 +55,7 @@ TargetColumn = Annotated[
     str | None, typer.Option(help="The column of their translations, for --task translate.")
 ]
 Encoding = Annotated[
-    str | None, typer.Option(help="How the file is encoded; found out when left out.")
+    str | None, typer.Option(help="The encoding of the file; found out by default.")
 ]
 OnBadRow = Annotated[
     str, typer.Option(help="What to do with a row that cannot be used: stop or skip.")

@@ -36,10 +36,10 @@ def predict(
     ] = False,
     receipt: Annotated[
         bool,
-        typer.Option(help="With --explain, say how faithful that is, or be quicker without."),
+        typer.Option(help="With --explain, say how faithful that is; without, it is quicker."),
     ] = True,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with an output that a killed run has left.")
+        bool, typer.Option("--resume", help="Continue the output of a run that was killed.")
     ] = False,
     shard: Annotated[
         str | None,

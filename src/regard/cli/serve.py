@@ -17,10 +17,12 @@ __all__ = ["serve"]
 Models = Annotated[
     list[Path] | None,
     typer.Argument(
-        metavar="[MODEL]...", help="Folders that train wrote; without any, that of regard demo."
+        metavar="[MODEL]...", help="Folders that train wrote; by default the model of regard demo."
     ),
 ]
-Host = Annotated[str, typer.Option(help="The address to listen at; others see 0.0.0.0.")]
+Host = Annotated[
+    str, typer.Option(help="The address to listen at; 0.0.0.0 lets other machines connect.")
+]
 Port = Annotated[int, typer.Option(min=1, max=65535, help="The port to listen at.")]
 Workers = Annotated[
     int, typer.Option(min=1, help="Processes that answer; each holds every model in memory.")
@@ -32,7 +34,7 @@ Key = Annotated[
 ]
 AllowedHosts = Annotated[
     list[str] | None,
-    typer.Option("--allow-host", help="A name under which the server is reached; repeatable."),
+    typer.Option("--allow-host", help="A name under which the server is reached; may be repeated."),
 ]
 Marks = Annotated[
     Path | None,
@@ -90,7 +92,10 @@ def serve(
         quiet=quiet,
     )
     if host not in LOOPBACK and settings.key is None:
-        say("warning: whoever reaches this machine may ask; set REGARD_API_KEY", quiet=quiet)
+        say(
+            "warning: anyone who reaches this machine can use the model; set REGARD_API_KEY",
+            quiet=quiet,
+        )
     shown = f"[{host}]" if ":" in host else host
     say(f"serving {', '.join(settings.models)} at http://{shown}:{port}/", quiet=quiet)
     run(settings, workers=workers)

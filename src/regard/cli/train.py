@@ -32,7 +32,10 @@ Out = Annotated[Path, typer.Option(help="The folder to write the model to.")]
 Task = Annotated[str, typer.Option(help="What to learn: {tasks}.")]
 Validation = Annotated[
     str,
-    typer.Option(metavar="FILE|FRACTION", help="What to stop early by; never the test data."),
+    typer.Option(
+        metavar="FILE|FRACTION",
+        help="Documents that say when to stop: a file or a share; never the test data.",
+    ),
 ]
 Test = Annotated[
     str | None,
@@ -46,7 +49,7 @@ RecipeName = Annotated[
     str | None, typer.Option(help="How much time to spend: fast, balanced or accurate.")
 ]
 Network = Annotated[str | None, typer.Option(help="The network, by a name below.")]
-Epochs = Annotated[int | None, typer.Option(help="Passes over the data at most.")]
+Epochs = Annotated[int | None, typer.Option(help="At most so many passes over the data.")]
 Seed = Annotated[int | None, typer.Option(help="Same seed, same model.")]
 Seeds = Annotated[
     int,
@@ -72,7 +75,8 @@ Unlabelled = Annotated[
     typer.Option(metavar="FILE", help="More texts without labels, to learn word vectors from."),
 ]
 BertFolder = Annotated[
-    Path | None, typer.Option(metavar="FOLDER", help="The BERT to begin with; never downloaded.")
+    Path | None,
+    typer.Option(metavar="FOLDER", help="A local BERT to start from; nothing is downloaded."),
 ]
 Backbone = Annotated[
     Path | None,
@@ -82,7 +86,7 @@ FeatureFolder = Annotated[
     Path | None,
     typer.Option(metavar="FOLDER", help="For captions: keep what the backbone finds, to reuse it."),
 ]
-Resume = Annotated[bool, typer.Option("--resume", help="Go on with a run that was ended.")]
+Resume = Annotated[bool, typer.Option("--resume", help="Continue a run that was ended.")]
 Overwrite = Annotated[
     bool,
     typer.Option("--overwrite", help="Replace the model, or unfinished training, that is there."),

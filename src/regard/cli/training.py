@@ -99,7 +99,9 @@ def require_out(out: Path, *, resume: bool, overwrite: bool) -> None:
     recover_folder(out)
     require_free(out)
     if overwrite and resume:
-        raise ConfigError("--resume goes on with a training and --overwrite begins anew; give one")
+        raise ConfigError(
+            "--resume continues a training and --overwrite starts again; give one of them"
+        )
     if overwrite:
         return
     work = _beside(out)
@@ -111,8 +113,8 @@ def require_out(out: Path, *, resume: bool, overwrite: bool) -> None:
         )
     if _unfinished(work) and not resume:
         raise DataError(
-            f"an unfinished training lies in {work}; go on with --resume, or begin anew with "
-            "--overwrite"
+            f"there is an unfinished training in {work}; continue it with --resume, or start "
+            "again with --overwrite"
         )
 
 

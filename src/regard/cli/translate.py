@@ -30,12 +30,13 @@ def translate(
         int | None, typer.Option(min=1, help="Translations followed side by side; 1 is greedy.")
     ] = None,
     sample: Annotated[
-        bool, typer.Option("--sample", help="Write at random, as likely as the model thinks.")
+        bool, typer.Option("--sample", help="Write at random, by the probabilities of the model.")
     ] = False,
     temperature: Annotated[
-        float | None, typer.Option(help="Of --sample: below 1 likely words become likelier.")
+        float | None,
+        typer.Option(help="With --sample: a value below 1 makes likely words likelier."),
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Of --sample: same seed, same texts.")] = None,
+    seed: Annotated[int | None, typer.Option(help="With --sample: same seed, same texts.")] = None,
     out: Annotated[
         str,
         typer.Option(help="Where to write: .txt, {written}, or - for standard output."),

@@ -267,7 +267,7 @@ class Captioner(TextEstimator):
     ) -> CaptionEvaluation:
         """Score on pictures that the training never saw, and show what went worst.
 
-        Worst are those whose references cost the model most, a word in the mean. A picture that
+        Worst are those whose references cost the model most, a word on average. A picture that
         cannot be read is left out, and named in the scores.
         """
         self._require_fitted()
@@ -466,7 +466,7 @@ class Captioner(TextEstimator):
         return found
 
     def _effective_count(self, wrote: Sequence[_Wrote]) -> float | None:
-        """How many cells a written word looked at, in the mean."""
+        """How many cells a written word looked at, on average."""
         if not self.settings_.network.attends:
             return None
         counts = [

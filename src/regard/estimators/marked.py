@@ -3,7 +3,7 @@
 A passage that is beside the point can still give the label away: all praise from one shop, say,
 ends with the shop's greeting. Such sentences, those marked and all that are like them, are taken
 out of the training texts and dealt out again at random, so that every text has as many as before
-in the mean, and none of them says anything about a label. A reason that was marked becomes a short
+on average, and none of them says anything about a label. A reason that was marked becomes a short
 text of its own with the label of its text (Zaidan, Eisner and Piatko, 2007).
 
 """
@@ -197,7 +197,7 @@ def _plain(sentence: str) -> str:
 
 
 def measure_weight(fitted: Fitted, marks: Sequence[Mark]) -> dict[str, float]:
-    """Return how much of the probability hangs on the passages, in the mean, for each kind of mark.
+    """Return how much of the probability hangs on the passages, on average, for each kind of mark.
 
     It is what the probability of the label that was marked changes by without the passage.
     """

@@ -429,7 +429,7 @@ class Translator(TextEstimator):
         return wrote
 
     def _effective_count(self, wrote: Sequence[Wrote]) -> float | None:
-        """How many pieces of the source a written piece looked at, in the mean."""
+        """How many pieces of the source a written piece looked at, on average."""
         if not self.settings_.network.attends:
             return None
         return mean_effective_count(map(self.writer_.alignment, wrote))

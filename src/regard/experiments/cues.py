@@ -201,7 +201,7 @@ class PoolingComparison(_DocumentsToLearn):
 
 
 def _at_cue(learnt: Learnt, documents: CueDocuments) -> float:
-    """How much of a document's weight lies on the cue and its two neighbours, in the mean.
+    """How much of a document's weight lies on the cue and its two neighbours, on average.
 
     The state at a neighbour knows the cue too, since it was read from both sides.
     """

@@ -182,7 +182,7 @@ class _SkipGram(nn.Module):
         nn.init.zeros_(self.contexts.weight)
 
     def forward(self, batch: _Pairs) -> Tensor:
-        """Say what telling the pairs from the words drawn costs, in the mean of the pairs, ()."""
+        """Say what telling the pairs from the words drawn costs, on average of the pairs, ()."""
         centres, contexts = self.centres(batch.centres), self.contexts(batch.contexts)
         near = logsigmoid((centres * contexts).sum(1))
         far = logsigmoid(-(centres @ self.contexts(batch.drawn).T)).mean(1)

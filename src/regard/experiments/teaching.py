@@ -120,7 +120,7 @@ def right(model: Seq2Seq, pairs: EncodedPairs) -> NDArray[np.bool_]:
 
 
 def effective_count(model: Seq2Seq, pairs: EncodedPairs) -> float | None:
-    """How many items of the source a step looks at: exp(entropy), in the mean over all steps."""
+    """How many items of the source a step looks at: exp(entropy), on average over all steps."""
     entropies = [
         -(hypothesis.weights * hypothesis.weights.clamp(min=1e-12).log()).sum(1)
         for hypothesis in written(model, pairs)

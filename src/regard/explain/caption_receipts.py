@@ -1,6 +1,6 @@
 """Whether a word about a picture needs the cells it looked at: it is asked again, those covered.
 
-As many cells as a word looks at, in the mean, are painted over with the mean colour of the picture,
+As many cells as a word looks at, on average, are painted over with the mean colour of the picture,
 and everything behind the pixels is computed again: a cell that another one can see is then gone for
 that one too. Then the same with as many random cells.
 """

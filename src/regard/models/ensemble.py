@@ -1,4 +1,4 @@
-"""Several networks of one kind as one model: it thinks likely what they do in the mean.
+"""Several networks of one kind as one model: it thinks likely what they do on average.
 
 Each was trained with a seed of its own. All that is asked of a model is asked of every member: the
 attention is their mean, and so is what is left of a text that lost words.

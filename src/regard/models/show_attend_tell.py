@@ -178,7 +178,7 @@ class ShowAttendTell(WritingModel[PictureBatch]):
         )
 
     def _penalty(self, written: Written, target: Ragged) -> Tensor | None:
-        """What the settings charge for where the network looked, a picture in the mean."""
+        """What the settings charge for where the network looked, a picture on average."""
         config, parts = self.config, []
         assert written.weights is not None
         weights = written.weights.values.view(-1, config.grid**2)  # (steps, cells)
@@ -194,7 +194,7 @@ class ShowAttendTell(WritingModel[PictureBatch]):
         """REINFORCE: cells that were drawn become likelier as far as they made the words likely.
 
         What a picture's words are likelier by than those of the others in its batch is the reward,
-        a token in the mean; so nothing needs to be remembered from batch to batch.
+        a token on average; so nothing needs to be remembered from batch to batch.
         """
         assert written.chosen is not None
         counts = target.lengths.to(weights.dtype)

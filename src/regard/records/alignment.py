@@ -33,7 +33,7 @@ class WrittenReceipt:
 
     probability: float
     without: float  # without what it looked at most
-    random: float  # without as many random pieces, in the mean
+    random: float  # without as many random pieces, on average
     p_value: float  # the share of sets of as many pieces, its own among them, that cost as much
 
     @property
@@ -43,7 +43,7 @@ class WrittenReceipt:
 
     @property
     def random_drop(self) -> float:
-        """The probability that is lost without as many random pieces, in the mean."""
+        """The probability that is lost without as many random pieces, on average."""
         return self.probability - self.random
 
 
@@ -63,12 +63,12 @@ class AlignmentReceipt:
 
     @property
     def mean_drop(self) -> float:
-        """What a written piece loses without what it looked at, in the mean; 0 for none."""
+        """What a written piece loses without what it looked at, on average; 0 for none."""
         return sum(one.drop for one in self.written) / max(1, len(self.written))
 
     @property
     def mean_random_drop(self) -> float:
-        """What a written piece loses without as many random pieces, in the mean; 0 for none."""
+        """What a written piece loses without as many random pieces, on average; 0 for none."""
         return sum(one.random_drop for one in self.written) / max(1, len(self.written))
 
     @property

@@ -42,7 +42,7 @@ class Caption:
     ended: bool = True  # False: the limit of its length came before its end
     receipt: AlignmentReceipt | None = None  # whether what was looked at matters, where measured
     references: tuple[str, ...] = ()  # what people wrote about it, where that is known
-    loss: float | None = None  # what each word of theirs costs the model, in the mean
+    loss: float | None = None  # what each word of theirs costs the model, on average
 
     def __post_init__(self) -> None:
         weights = np.array(self.weights, dtype=np.float32)
@@ -192,9 +192,9 @@ class CaptionScores(Record):
     bleu_4: float
     signature: str
     exact: float  # the share that is written like one of its references, by these words
-    loss: float | None = None  # of a word of the references, in the mean
+    loss: float | None = None  # of a word of the references, on average
     unended: int = 0  # how many came to the limit of their length
-    effective_count: float | None = None  # cells looked at by a word, in the mean
+    effective_count: float | None = None  # cells looked at by a word, on average
     left_out: tuple[str, ...] = ()  # pictures that could not be read, and why
     title: str = ""
 

@@ -30,7 +30,7 @@ class Footprint(Record):
     """What it takes to answer, measured on texts of a stated length."""
 
     documents: int  # that were answered
-    words: float  # of each, in the mean
+    words: float  # of each, on average
     milliseconds: float  # of a document that comes alone, the median
     documents_per_second: float  # where many are answered together
     peak_bytes: int | None  # what loading and answering added to the memory; None: not known here

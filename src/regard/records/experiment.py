@@ -112,7 +112,7 @@ class Experiment(Record):
         return Spread.of(tuple(finding.rows[row].values[column] for finding in self.findings))
 
     def seconds(self, row: int) -> float:
-        """How long one row took, in the mean over the seeds."""
+        """How long one row took, on average over the seeds."""
         return statistics.fmean(finding.rows[row].seconds for finding in self.findings)
 
     def to_json(self, *, indent: int | None = 1) -> str:

@@ -305,7 +305,7 @@ MEASURES: dict[str, Measure] = {
         "looking",
         (
             "share of written pieces that lose more without what they looked at than "
-            "without as many random pieces of the source, in the mean"
+            "without as many random pieces of the source, on average"
         ),
         baseline="random pieces",
         heading="Looks that matter",

@@ -76,7 +76,7 @@ class TranslationScores(Record):
     chrf_signature: str
     exact: float  # the share of pairs that are written like their reference, letter by letter
     unended: int = 0  # how many came to the limit of their length
-    effective_count: float | None = None  # source pieces looked at by a piece, in the mean
+    effective_count: float | None = None  # source pieces looked at by a piece, on average
     title: str = ""
     alignment: AlignmentScores | None = None  # where it is known which words belong together
     character_error_rate: float | None = None  # where single letters are written

@@ -18,7 +18,7 @@ OUTSIDE = "O"
 
 
 def score_answers(found: Sequence[str], right: Sequence[Sequence[str]]) -> dict[str, float]:
-    """Exact match and token F1, each with the best of the right answers, in the mean.
+    """Exact match and token F1, each with the best of the right answers, on average.
 
     Rajpurkar et al. (2016): small letters, without punctuation and English articles. Where
     nothing is right, saying nothing is.

@@ -165,7 +165,7 @@ def edit_distance(written: str, reference: str) -> int:
 
 
 def mean_effective_count(alignments: Iterable[Alignment]) -> float | None:
-    """Return how many pieces of the source counted for a written piece, in the mean.
+    """Return how many pieces of the source counted for a written piece, on average.
 
     The mean is over the steps of all texts together; None where nothing was written.
     """

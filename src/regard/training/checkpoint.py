@@ -25,7 +25,7 @@ from .config import TrainingConfig
 __all__ = ["Checkpoint", "Snapshot", "fingerprint", "read_snapshot", "write_snapshot"]
 
 FORMAT = 2
-ANEW = "begin anew without resuming (regard train --overwrite)"
+ANEW = "start again without resuming (regard train --overwrite)"
 
 _MARK, _NONE = b"sha256 ", b"0" * 64
 """Before the plain values stands the digest of the whole file, taken with zeros in its place."""

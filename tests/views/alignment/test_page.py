@@ -144,7 +144,7 @@ def test_a_receipt_says_whether_what_was_looked_at_matters(verdict, concluded):
     for drawn in (html, text):
         assert concluded in drawn
         assert f"{verdict.capitalize()}: without what it looked at most" in drawn
-        assert "loses 80.0 percentage points of its probability in the mean" in drawn
+        assert "loses 80.0 percentage points of its probability on average" in drawn
         assert "without a random piece of the source 20.0; 3 of 3 written pieces" in drawn
     assert html.count('<td class="rg-lost"') == 3 and ">80 (20)</td>" in html
     assert "lost without it (random)" in html and text.count("lost 80 (20)") == 3

@@ -482,7 +482,7 @@ def _write_answers(job: _Answering, documents: Reader, asked: DocumentsToLabel) 
     job_id = _same_job(asked, documents.columns)
     with RowWriter(asked.out, task=job_id, resume=asked.resume, dialect=dialect) as writer:
         if writer.rows:
-            say(f"{writer.rows:,} rows are there already, going on", quiet=asked.quiet)
+            say(f"{writer.rows:,} rows are there already; continuing", quiet=asked.quiet)
         left = job.rows(documents, skip=writer.rows)
         rows = counted(left, "predicted", quiet=asked.quiet, source=documents)
         with Behind(writer.write) as behind:

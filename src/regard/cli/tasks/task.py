@@ -173,7 +173,7 @@ Answering = Callable[[list[str]], object]
 
 def cannot(asked: object) -> None:
     """Stand for what a task has no answer to; ``find_task`` says so before it is asked."""
-    raise ConfigError("this kind of model does not do that")
+    raise ConfigError("this kind of model cannot do that")
 
 
 @dataclass(frozen=True)

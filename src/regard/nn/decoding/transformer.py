@@ -37,7 +37,7 @@ __all__ = ["TransformerDecoder"]
 class TransformerDecoder(nn.Module):
     """Blocks that look back and at the source, over vectors of tokens, and scores of every token.
 
-    Where it looks is told by one layer, the last but one, in the mean over its heads: of all layers
+    Where it looks is told by one layer, the last but one, on average over its heads: of all layers
     it follows translations best (Garg et al. 2019, "Jointly learning to align and translate").
     """
 

@@ -79,14 +79,14 @@ def heaviest(weights: NDArray[np.float32], count: int) -> list[int]:
 
 
 def tell_looks(alignment: Alignment) -> str:
-    """Say how many pieces of the source counted for a piece, in the mean."""
+    """Say how many pieces of the source counted for a piece, on average."""
     targets, sources = alignment.weights.shape
     if not targets:
         return "Nothing was written."
     if not sources:
         return "There was nothing to look at."
     mean = float(alignment.effective_counts.mean())
-    return f"A piece looked at {mean:.1f} of {plural(sources, 'piece')} of the source, in the mean."
+    return f"A piece looked at {mean:.1f} of {plural(sources, 'piece')} of the source, on average."
 
 
 def tell_verdict(alignment: Alignment) -> list[str]:
@@ -107,7 +107,7 @@ def tell_verdict(alignment: Alignment) -> list[str]:
             )
         said.append(
             f"{receipt.verdict.capitalize()}: without {looked}, a written piece loses "
-            f"{points(receipt.mean_drop)} percentage points of its probability in the mean, "
+            f"{points(receipt.mean_drop)} percentage points of its probability on average, "
             f"without {others} {points(receipt.mean_random_drop)}; "
             f"{receipt.better_count:,} of {plural(len(receipt.written), 'written piece')} lose "
             f"more than that. Chance alone does as well with probability "

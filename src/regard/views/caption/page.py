@@ -38,7 +38,7 @@ def render_errors(found: CaptionEvaluation, *, title: str = "What went worst") -
         tiles.append(("loss of a word", f"{scores.loss:.2f}"))
     said = (
         f"{plural(scores.pictures, 'picture')}. Below, the {len(found.worst):,} whose references "
-        "cost the model most, a word in the mean, the worst first: what it wrote, what people "
+        "cost the model most, a word on average, the worst first: what it wrote, what people "
         "wrote, and where it looked."
     )
     left_out = "".join(f"<li>{escape(one)}</li>" for one in scores.left_out)

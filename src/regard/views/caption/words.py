@@ -43,12 +43,12 @@ def name_place(caption: Caption, word: int) -> str:
 
 
 def tell_looks(caption: Caption) -> str:
-    """Say how many cells of the picture counted for a word, in the mean."""
+    """Say how many cells of the picture counted for a word, on average."""
     if not len(caption.weights):
         return "Nothing was written."
     mean = float(caption.effective_counts.mean())
     cells = plural(caption.weights.shape[1], "cell")
-    return f"A word looked at {mean:.1f} of {cells} of the picture, in the mean."
+    return f"A word looked at {mean:.1f} of {cells} of the picture, on average."
 
 
 def tell_verdict(caption: Caption) -> list[str]:
@@ -64,7 +64,7 @@ def tell_verdict(caption: Caption) -> list[str]:
         cells = plural(receipt.taken, "cell")
         said.append(
             f"{receipt.verdict.capitalize()}: with the {cells} it looked at most covered, a word "
-            f"loses {points(receipt.mean_drop)} percentage points of its probability in the mean, "
+            f"loses {points(receipt.mean_drop)} percentage points of its probability on average, "
             f"with as many random cells covered {points(receipt.mean_random_drop)}; "
             f"{receipt.better_count:,} of {plural(len(receipt.written), 'word')} lose more than "
             f"that. Chance alone does as well with probability {receipt.judgement.p_value:.3g}."
