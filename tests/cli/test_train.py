@@ -25,7 +25,7 @@ def test_it_says_what_it_found_how_it_went_and_what_to_do_next(project):
     lines = project.printed.err.splitlines()
     assert project.printed.code == 0 and project.printed.out == ""
     assert lines[0].startswith("72 training documents, 8 held out, ")
-    assert "2 classes, one a document: bad 36, good 36" in lines
+    assert "2 classes, one per document: bad 36, good 36" in lines
     assert f"{project.training}: 80 rows read" in lines
     assert any(line.startswith("training takes about ") for line in lines)
     epochs = [line for line in lines if line.startswith("epoch ")]

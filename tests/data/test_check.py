@@ -78,7 +78,7 @@ def test_good_data_raise_no_doubt(tmp_path):
     rows = [Document(f"text {number}", number % 2) for number in range(10)]
     found = check_corpus(build_corpus(rows, tmp_path))
     assert not [line for line in found.describe() if line.startswith("!")]
-    assert found.describe()[1] == "2 classes, one a document: 0 5, 1 5"
+    assert found.describe()[1] == "2 classes, one per document: 0 5, 1 5"
 
 
 def test_of_many_rare_classes_the_rest_are_counted(tmp_path):
@@ -101,7 +101,7 @@ def test_skipped_rows_and_cuts_are_in_the_check(tmp_path):
     assert found.truncation.total.words_dropped == 4
     lines = "\n".join(found.describe())
     assert "2 skipped: 2 missing label" in lines and "rows:2: the label is missing" in lines
-    assert "cut to 2 words a sentence: 2 of 2 documents" in lines
+    assert "cut to 2 words per sentence: 2 of 2 documents" in lines
     assert "there is one class only, a" in lines
 
 

@@ -147,7 +147,10 @@ def test_the_share_of_the_running_text_is_known_where_counts_are(tmp_path):
     coverage = read_vectors(write(tmp_path, text()), VOCAB, counts=counts).coverage
     assert coverage.token_share == 0.8
     assert coverage.describe()[0].endswith("vectors of size 3 for 3 of 4 words (75.0 %)")
-    assert coverage.describe()[1] == "  they are 80.0 % of the running text; 20.0 % have none"
+    assert (
+        coverage.describe()[1]
+        == "  these words are 80.0 % of the text; 20.0 % of it has no vectors"
+    )
 
 
 def test_memory_is_bounded_by_the_vocabulary(tmp_path):

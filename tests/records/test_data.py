@@ -33,13 +33,13 @@ def check(**changes):
 
 def test_of_many_classes_the_largest_are_named():
     line = check().describe()[1]
-    assert line.startswith("15 classes, one a document: c16 16, c15 15, ")
+    assert line.startswith("15 classes, one per document: c16 16, c15 15, ")
     assert line.endswith("c05 5, and 3 more")
 
 
 def test_lengths_are_one_line():
     assert str(Lengths(1, 2, 3, 4, 5_000)) == (
-        "half up to 1, 80 % up to 2, 95 % up to 3, 99 % up to 4, longest 5,000"
+        "median 1, 80 % have up to 2, 95 % up to 3, 99 % up to 4, the longest 5,000"
     )
 
 
@@ -100,7 +100,7 @@ def test_a_report_goes_to_json_and_back():
 
 def test_only_classes_that_lost_something_are_described():
     assert REPORT.describe() == [
-        "cut to 10 sentences a document: 3 of 10 documents, 5 of 50 sentences, "
+        "cut to 10 sentences per document: 3 of 10 documents, 5 of 50 sentences, "
         "125 of 1,000 words (12.5 %)",
         "  pos: 3 of 6 documents, 5 of 30 sentences, 125 of 600 words (20.8 %)",
     ]

@@ -70,8 +70,8 @@ class Coverage:
         ]
         if self.token_share is not None:
             lines.append(
-                f"  they are {100 * self.token_share:.1f} % of the running text; "
-                f"{100 * (1 - self.token_share):.1f} % have none"
+                f"  these words are {100 * self.token_share:.1f} % of the text; "
+                f"{100 * (1 - self.token_share):.1f} % of it has no vectors"
             )
         if self.damaged:
             lines.append(f"  ! {self.damaged:,} damaged rows were left out")

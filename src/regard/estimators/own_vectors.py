@@ -51,7 +51,7 @@ def learn_own_vectors(
     times = sum((np.bincount(lot.ids, minlength=len(known)) for lot in lots), np.zeros(len(known)))
     words = len(data.vocab) - 2
     coverage = Coverage(
-        file="the texts themselves" if unlabelled is None else "these texts and those unlabelled",
+        file="learnt from " + ("the training texts" if unlabelled is None else "all texts given"),
         size=size,
         words=words,
         found=int(known.sum()),

@@ -124,8 +124,8 @@ class TruncationReport(Record):
         caps = [
             f"{cap:,} {what}"
             for cap, what in (
-                (self.max_sentences, "sentences a document"),
-                (self.max_words, "words a sentence"),
+                (self.max_sentences, "sentences per document"),
+                (self.max_words, "words per sentence"),
             )
             if cap is not None
         ]
@@ -157,9 +157,9 @@ class Lengths:
 
     def __str__(self) -> str:
         return (
-            f"half up to {self.median:,}, 80 % up to {self.percent_80:,}, "
+            f"median {self.median:,}, 80 % have up to {self.percent_80:,}, "
             f"95 % up to {self.percent_95:,}, 99 % up to {self.percent_99:,}, "
-            f"longest {self.longest:,}"
+            f"the longest {self.longest:,}"
         )
 
 
@@ -223,9 +223,9 @@ class DataCheck(Record):
             f"{self.documents:,} training documents{held_out}, {self.tokens:,} words, "
             f"{self.distinct_words:,} distinct",
             *self._described_classes(),
-            f"words a document: {self.tokens_per_document}",
-            f"sentences a document: {self.sentences_per_document}",
-            f"words a sentence: {self.words_per_sentence}",
+            f"words per document: {self.tokens_per_document}",
+            f"sentences per document: {self.sentences_per_document}",
+            f"words per sentence: {self.words_per_sentence}",
             *(line for counts in self.readings for line in counts.describe()),
             *self.truncation.describe(),
             *(f"! {line}" for line in self._doubts()),
@@ -236,7 +236,7 @@ class DataCheck(Record):
         if not self.classes:
             return []
         largest = sorted(self.classes, key=lambda entry: -entry.training)
-        kind = "several a document" if self.multilabel else "one a document"
+        kind = "several per document" if self.multilabel else "one per document"
         names = _first([f"{entry.label} {entry.training:,}" for entry in largest])
         return [f"{len(largest):,} classes, {kind}: {names}"]
 

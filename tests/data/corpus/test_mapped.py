@@ -223,7 +223,9 @@ def test_what_was_cut_adds_up(corpus):
             len(before.per_sentence) - len(after.per_sentence) for before, after in pairs
         )
     assert report.total.words_dropped == sum(entry.words_dropped for entry in report.classes)
-    assert report.describe()[0].startswith("cut to 1 sentences a document and 4 words a sentence: ")
+    assert report.describe()[0].startswith(
+        "cut to 1 sentences per document and 4 words per sentence: "
+    )
 
 
 def test_automatic_caps_leave_the_asked_share_whole(tmp_path):

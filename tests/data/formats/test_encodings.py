@@ -131,6 +131,15 @@ def test_excels_plain_csv_is_read_with_a_warning_that_names_the_encoding(tmp_pat
     assert found == EXPORTS[language][2] and encoding == expected
 
 
+def test_how_a_file_was_decoded_is_said_once_however_often_it_is_read(tmp_path):
+    """A training reads its file again for TF-IDF; the second warning told nothing new."""
+    (tmp_path / "export.csv").write_bytes("text;label\nSchön;gut\nSüß;gut\n".encode("cp1252"))
+    reader = read_documents(tmp_path / "export.csv")
+    with pytest.warns(UserWarning, match="read as cp1252") as told:
+        assert [len(list(reader)) for _ in range(3)] == [2, 2, 2]
+    assert len(told) == 1
+
+
 @pytest.mark.parametrize("language", EXPORTS)
 def test_no_wrong_guess_is_silent_however_little_there_is(language):
     """Each word alone: read right, not guessed at all, or the right one is named as a rival."""

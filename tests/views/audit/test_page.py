@@ -103,7 +103,7 @@ def test_the_summary_says_the_default_its_gain_and_what_is_tell_warnings_of():
 
 @pytest.mark.parametrize(
     ("value", "words"),
-    [(0.5, "rest on"), (0.31, "not told apart from chance"), (0.1, "less than random")],
+    [(0.5, "rest on"), (0.31, "cannot be told apart from chance"), (0.1, "less than random")],
 )
 def test_the_first_sentence_does_not_praise_what_chance_does_as_well(value, words):
     ranking = MethodAudit("attention", (metric("comprehensiveness", value),))

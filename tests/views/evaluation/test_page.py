@@ -82,7 +82,7 @@ def test_what_was_skipped_cut_or_seen_before_is_in_the_report():
         "2 rows not scored",
         "7 texts also in the training data",
         "2.1 % of the tokens",
-        "cut to 50 sentences a document",
+        "cut to 50 sentences per document",
         "1,234,567",
         "3.6 min",
     ):

@@ -77,6 +77,7 @@ class Lines:
         self.mark = b""
         self._path = path
         self._given = encoding
+        self._told = ""  # how the encoding was chosen, which is said once
         self._stream: io.BufferedReader | None = None  # that is being read, or was
 
     def share_read(self) -> float | None:
@@ -198,11 +199,13 @@ class Lines:
     def _choose(self, guess: Guess, number: int) -> None:
         self.encoding = guess.encoding
         rivals = f" but may be {' or '.join(guess.rivals)}" if guess.rivals else ""
-        warnings.warn(
+        told = (
             f"{self.name}:{number}: not UTF-8; read as {guess.encoding}, {guess.reason}{rivals}; "
-            "if letters look wrong, pass the file's encoding (--encoding)",
-            stacklevel=2,
+            "if letters look wrong, pass the file's encoding (--encoding)"
         )
+        if told != self._told:
+            self._told = told
+            warnings.warn(told, stacklevel=2)
 
 
 class Resumed:

@@ -99,7 +99,7 @@ def _verdict(lost: Metric) -> str:
         return "finds words that the answers rest on"
     if lost.interval.high < lost.baseline:
         return "finds words that matter less than random ones"
-    return "is not told apart from chance by these documents"
+    return "cannot be told apart from chance by these documents"
 
 
 def _tell_loss(lost: Metric) -> str:
@@ -113,7 +113,7 @@ def _tell_loss(lost: Metric) -> str:
 
 def _tell_looks(lost: Metric) -> list[str]:
     """What the audit of a translator comes down to."""
-    verdict = "Where this translator looks is not told apart from chance by these texts."
+    verdict = "Where this translator looks cannot be told apart from chance by these texts."
     if lost.beats_baseline:
         verdict = "This translator looks at words that its translations rest on."
     elif lost.interval.high < lost.baseline:

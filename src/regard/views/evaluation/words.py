@@ -48,7 +48,7 @@ def compare_with(baseline: Baseline) -> str:
         return f"Better than {name} ({gap})."
     if difference.interval.high < 0:
         return f"Worse than {name} ({gap})."
-    return f"Not told apart from {name} by these documents ({gap})."
+    return f"These documents cannot tell it apart from {name} ({gap})."
 
 
 def remarks(evaluation: Evaluation) -> list[str]:
