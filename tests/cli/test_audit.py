@@ -47,6 +47,7 @@ def test_the_report_is_a_page_and_other_models_are_compared(shell, project, tmp_
     assert ran.code == 0 and ran.out == ran.err == ""
     text = page.read_text(encoding="utf-8")
     assert text.startswith("<!DOCTYPE html>") and "Shared top sentences" in text
+    assert f"<title>Audit of {project.model.name} on {project.test.name}</title>" in text
     assert "Blind spots" in text and "Gap to even attention, trained" in text
 
 

@@ -33,6 +33,7 @@ def test_changes_are_listed_and_the_exit_code_is_three(shell, project, turned, t
     assert found.broken > found.corrected
     text = page.read_text(encoding="utf-8")
     assert text.count("<article") == 40 and "https://" not in text
+    assert f"→ {turned} on {project.test.name}</title>" in text
     saved = tmp_path / "diff.json"
     again = shell("diff", project.model, turned, project.test, *COLUMNS, "--out", saved, "-q")
     assert (again.code, again.out, again.err) == (3, "", "")

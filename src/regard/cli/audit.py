@@ -135,7 +135,8 @@ def audit(
     options = AuditOptions(tuple(method or ()), evidence_column, needle, seed, full, watch)
     found = measured(classifier, drawn, options, Companions(others, even, taught))
     remarks.say()
-    delivery.give(replace(found, data=Path(data).name), page=render, lines=summary)
+    named = replace(found, model=model.resolve().name, data=Path(data).name)
+    delivery.give(named, page=render, lines=summary)
 
 
 def _trained_evenly(

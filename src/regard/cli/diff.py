@@ -118,7 +118,7 @@ def diff(
     if found and not others:
         remarks.add("--train-data TRAIN.csv learns first how much another seed alone would change")
     remarks.say()
-    delivery.give(found, page=render, lines=summary)
+    delivery.give(replace(found, data=Path(data).name), page=render, lines=summary)
     if not found.within_usual:
         raise typer.Exit(CHANGED)
 

@@ -191,6 +191,7 @@ class Difference(Record):
     least_overlap: float = 0.5
     method: str = ""
     usual: Usual | None = None  # None: nobody knows what another seed changes
+    data: str = ""  # the name of the file, where the documents come from one
 
     def __bool__(self) -> bool:
         """Whether anything changed."""

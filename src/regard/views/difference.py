@@ -36,6 +36,7 @@ def render(difference: Difference) -> str:
     styles += styles_for(shown) + BESIDE_STYLES
     scripts = asset("report.js") + scripts_for(shown)
     title, head = f"{difference.old} → {difference.new}", summarise(_headline(difference))
+    title += f" on {difference.data}" if difference.data else ""
     return report(title, head, sections, styles=styles, scripts=scripts)
 
 

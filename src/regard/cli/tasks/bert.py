@@ -214,7 +214,10 @@ def _evaluate(task: str, asked: ModelToEvaluate) -> None:
     columns = _Columns.of(task, given, estimator.facts_)
     reader = open_documents(asked.data, columns.open(answered=True), asked.on_bad_row)
     documents = counted(reader, "read", quiet=asked.quiet, source=reader)
-    found = estimator.evaluate_examples(_examples(documents, columns), title=Path(asked.data).name)
+    found = estimator.evaluate_examples(
+        _examples(documents, columns),
+        title=f"{asked.model.resolve().name} on {Path(asked.data).name}",
+    )
     for line in reader.counts.describe() if reader.counts.skipped else ():
         say(line, quiet=asked.quiet)
     delivery.give(found, lines=TuningScores.describe)

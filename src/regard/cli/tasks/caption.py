@@ -136,7 +136,9 @@ def _evaluate(asked: ModelToEvaluate) -> None:
     captions = list(counted(read_captioned(reader), "read", quiet=asked.quiet))
     say("writing about the pictures", quiet=asked.quiet)
     worst = WORST if asked.out is not None and asked.out.suffix.lower() == ".html" else 0
-    found = captioner.evaluate(captions, title=Path(asked.data).name, worst=worst)
+    found = captioner.evaluate(
+        captions, title=f"{asked.model.resolve().name} on {Path(asked.data).name}", worst=worst
+    )
     for line in reader.counts.describe() if reader.counts.skipped else ():
         say(line, quiet=asked.quiet)
     delivery.give(found, page=render_errors, lines=CaptionEvaluation.describe)

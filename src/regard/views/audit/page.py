@@ -18,7 +18,7 @@ __all__ = ["attention_tables", "method_tables", "needle_map", "overview", "rende
 
 def render(audit: Audit) -> str:
     """Return the whole audit as one page that makes no requests."""
-    title = f"Audit of {audit.model or 'a model'}"
+    title = f"Audit of {audit.model or 'a model'}" + (f" on {audit.data}" if audit.data else "")
     sections = {
         "Overview": overview(audit),
         "Beside opponents": _rivals(audit),
