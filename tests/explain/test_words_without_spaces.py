@@ -125,6 +125,10 @@ def test_a_look_shows_words_in_context_and_knows_those_asked_for(chinese):
         ("房间", 20),
         ("很", 20),
     ]
+    words = sum(len(pieces(one)) for one in chinese.explain(GOOD + BAD, receipt=False))
+    evenness = {one.level: one for one in found.spreads}["word"]
+    sentences = sum(len(tokenize(text).per_sentence) for text in GOOD + BAD)
+    assert evenness.mean_items == pytest.approx(words / sentences)
     chosen = look(chinese, documents).words
     assert any(len(context.word) > 1 for context in chosen)
 

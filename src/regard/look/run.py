@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -21,7 +22,6 @@ from ..explain.attention import pooling_layer, shares
 from ..explain.erasing import erasers
 from ..explain.erasure import without_each_sentence
 from ..explain.fitted import Fitted, HasFitted, Question
-from ..models.base import Attention
 from ..models.reader import chunks
 from ..nn.rows import row_sum
 from ..ragged import Ragged
@@ -215,7 +215,9 @@ class SpreadTally:
         for level, over in (("word", "token"), ("sentence", "sentence")):
             layer = pooling_layer(answers, over)
             if layer is not None:
-                self._found.setdefault(level, []).append(_measure_rows(layer))
+                weights = shares(layer)
+                weights = _add_up_words(weights, answers) if level == "word" else weights
+                self._found.setdefault(level, []).append(_measure_rows(weights))
 
     def spreads(self) -> tuple[Evenness, ...]:
         """Return what was counted, one record a level; none for a level without rows."""
@@ -223,9 +225,23 @@ class SpreadTally:
         return tuple(_spread(level, rows) for level, rows in found if len(rows))
 
 
-def _measure_rows(layer: Attention) -> Tensor:
+def _add_up_words(weights: Ragged, answers: Answers) -> Ragged:
+    """The weights of words, where some of the weights are those of their characters."""
+    texts = answers.batch.texts
+    if all(text.per_word is None for text in texts):
+        return weights
+    sizes = torch.from_numpy(
+        np.concatenate([text.sum_by_word(np.ones(len(text))) for text in texts])
+    )
+    words = torch.arange(len(sizes)).repeat_interleave(sizes.long())
+    summed = weights.values.new_zeros(len(sizes), weights.values.shape[1])
+    first = (sizes.cumsum(0) - sizes).long()
+    lengths = weights.row_ids[first].bincount(minlength=len(weights))
+    return Ragged(summed.index_add_(0, words, weights.values), lengths)
+
+
+def _measure_rows(weights: Ragged) -> Tensor:
     """Entropy and item count of each row that leaves a choice; of several hops the mean."""
-    weights = shares(layer)
     mean = weights.with_values(weights.values.mean(1))
     pairs = torch.stack([entropies(mean), mean.lengths.double()], dim=1)
     return pairs[mean.lengths > 1]
