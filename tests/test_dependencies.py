@@ -33,6 +33,10 @@ EXTRAS = {
         "pydantic": "what a request may hold",
         "uvicorn": "HTTP itself",
     },
+    "export": {
+        "onnx": "the graph that is written",
+        "onnxruntime": "what runs it, to compare its answers before it is written",
+    },
     "ray": {"ray": "reading, moving and writing rows on many machines"},
     "bert": {"tokenizers": "word pieces"},
     "images": {"pillow": "pictures from files", "sacrebleu": "BLEU of captions"},

@@ -28,6 +28,7 @@ ORDER = [
     "arena",
     "experiments",
     "serve",
+    "export",
     "cli",
 ]
 NEVER = {("nn", "data"), ("nn", "text"), ("estimators", "views")}

@@ -27,6 +27,7 @@ COMMANDS = [
     "compare",
     "info",
     "serve",
+    "export",
     "experiment",
 ]
 

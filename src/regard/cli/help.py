@@ -50,12 +50,19 @@ def _contenders() -> Iterable[str]:
     return CONTENDERS
 
 
+def _targets() -> Iterable[str]:
+    from ..export import TARGETS
+
+    return TARGETS
+
+
 NAMES: dict[str, Callable[[], Iterable[str]]] = {
     "tasks": _tasks,
     "methods": _methods,
     "written": _written,
     "experiments": _experiments,
     "contenders": _contenders,
+    "targets": _targets,
     "reports": lambda: REPORTS,
     "drawings": lambda: DRAWINGS,
 }

@@ -23,6 +23,7 @@ from .diff import diff
 from .evaluate import evaluate
 from .experiment import experiment
 from .explain import explain
+from .export import export
 from .help import Command
 from .info import info
 from .look import look
@@ -63,6 +64,7 @@ for command in (
     compare,
     info,
     serve,
+    export,
     experiment,
 ):
     app.command(cls=Command)(command)
