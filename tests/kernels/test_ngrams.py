@@ -26,11 +26,14 @@ def assert_same(table, rows, classes=3, threads=1):
     found = table.weigh(rows, weights, threads=threads)
     expected = table.values(rows).weighed_by(weights)
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+    shares = table.word_shares(rows, weights, threads=threads)
+    expected = table.plain_word_shares(rows, weights)
+    np.testing.assert_allclose(shares, expected, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("longest", [1, 2, 3])
 @pytest.mark.parametrize("seed", range(4))
-def test_sums_are_those_of_the_plain_version(seed, longest):
+def test_sums_and_shares_are_those_of_the_plain_version(seed, longest):
     rows = drawn(seed)
     counted = count_ngrams(rows, longest=longest)
     table = NGramTable(counted.keys, counted.rarity, longest)
@@ -59,6 +62,8 @@ def test_any_number_of_threads_gives_the_same_bits():
     weights = np.ones((len(table), 2), np.float32)
     one, three = (table.weigh(rows, weights, threads=count) for count in (1, 3))
     assert one.tobytes() == three.tobytes()
+    one, three = (table.word_shares(rows, weights, threads=count) for count in (1, 3))
+    assert one.tobytes() == three.tobytes()
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda table: pickle.loads(pickle.dumps(table))])
@@ -82,6 +87,7 @@ def test_no_documents_and_no_words_add_up_to_nothing():
     weights = np.ones((len(table), 2), np.float32)
     assert table.weigh(Rows(none, none, none), weights).shape == (0, 2)
     assert table.weigh(Rows(none, none, np.zeros(2, np.int64)), weights).tolist() == [[0, 0]] * 2
+    assert table.word_shares(Rows(none, none, none), weights).shape == (0, 2)
 
 
 def picked(seed, *, documents=300, sentences=40, words=12):

@@ -147,6 +147,8 @@ class Wide(Model):
 
         All tokens of a document together add ``share`` without the intercepts.
         """
-        rows = rows_of(batch)
-        shares = sum(part.table.word_shares(rows, part.weights) for part in self.parts)
+        rows, threads = rows_of(batch), torch.get_num_threads()
+        shares = sum(
+            part.table.word_shares(rows, part.weights, threads=threads) for part in self.parts
+        )
         return torch.from_numpy(shares).to(self.embedding.weight.device)

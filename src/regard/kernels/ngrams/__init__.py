@@ -14,7 +14,7 @@ from ..native import Job, library, required_library
 
 __all__ = ["KeptTable", "available"]
 
-_INTERFACE = 3  # must equal NGRAMS_INTERFACE in ngrams.h
+_INTERFACE = 4  # must equal NGRAMS_INTERFACE in ngrams.h
 _BITS = 21  # must equal ID_BITS there
 _FEWEST_BITS = 4
 # What so many occurrences are worth; the value of more is computed where it is met.
@@ -49,6 +49,24 @@ class _Job(Job):
         ("weights", _pointer),
         ("hits", _pointer),
         ("sums", _pointer),
+        ("next_task", _number),
+    )
+
+
+class _SharesJob(Job):
+    _fields_ = (
+        ("table", _pointer),
+        ("document_count", _number),
+        ("class_count", _number),
+        ("ids", _pointer),
+        ("sentence_lengths", _pointer),
+        ("token_starts", _pointer),
+        ("sentence_starts", _pointer),
+        ("weights", _pointer),
+        ("hits", _pointer),
+        ("ends", _pointer),
+        ("worth", _pointer),
+        ("shares", _pointer),
         ("next_task", _number),
     )
 
@@ -115,17 +133,46 @@ class KeptTable:
         threads: int,
     ) -> NDArray[np.float64]:
         """Add up the weights of each document's features, (documents, classes)."""
-        sentence_starts, token_ends = _starts(sentences), _starts(sentence_lengths)
         sums = np.zeros((len(sentences), weights.shape[1]))
         job = _Job()
+        self._fill(job, ids, sentence_lengths, sentences, weights)
+        job.fill(hits=np.empty(2 * len(ids) * self._job.longest, np.int32), sums=sums)
+        required_library().run("weigh_ngrams", job, instructions=0, threads=threads)
+        return sums
+
+    def share(
+        self,
+        ids: NDArray[np.int64],
+        sentence_lengths: NDArray[np.int64],
+        sentences: NDArray[np.int64],
+        weights: NDArray[np.float32],
+        *,
+        threads: int,
+    ) -> NDArray[np.float64]:
+        """Share out to each token what the features it stands in say, (tokens, classes)."""
+        shares, room = np.zeros((len(ids), weights.shape[1])), len(ids) * self._job.longest
+        job = _SharesJob()
+        self._fill(job, ids, sentence_lengths, sentences, weights)
+        job.fill(hits=np.empty(3 * room, np.int32), ends=np.empty(room, np.int32))
+        job.fill(worth=np.empty(room), shares=shares)
+        required_library().run("share_ngrams", job, instructions=0, threads=threads)
+        return shares
+
+    def _fill(
+        self,
+        job: _Job | _SharesJob,
+        ids: NDArray[np.int64],
+        sentence_lengths: NDArray[np.int64],
+        sentences: NDArray[np.int64],
+        weights: NDArray[np.float32],
+    ) -> None:
+        """Hand over documents and weights."""
+        sentence_starts, token_ends = _starts(sentences), _starts(sentence_lengths)
         job.table = ctypes.addressof(self._job)
         job.fill(document_count=len(sentences), class_count=weights.shape[1], next_task=0)
         job.fill(ids=np.ascontiguousarray(ids), weights=np.ascontiguousarray(weights))
         job.fill(sentence_lengths=np.ascontiguousarray(sentence_lengths))
         job.fill(sentence_starts=sentence_starts, token_starts=token_ends[sentence_starts])
-        job.fill(hits=np.empty(2 * len(ids) * self._job.longest, np.int32), sums=sums)
-        required_library().run("weigh_ngrams", job, instructions=0, threads=threads)
-        return sums
 
     def weigh_picks(
         self,

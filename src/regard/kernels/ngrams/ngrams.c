@@ -60,19 +60,36 @@ int regard_enter_ngrams(struct ngram_table *table)
 /* Words that are looked up together: while one waits for memory, others are asked for. */
 #define TOGETHER 32
 
-/* Note the features that end at some words of a sentence; the words before are there too. */
-static int64_t find_some(const struct ngram_table *table, const int64_t *ids, int64_t first,
-                         int64_t count, int32_t *hits)
+/* Features where they occur. */
+struct ngram_hits {
+    int32_t *features;
+    int32_t *ends; /* the last word of each, with its size in SIZE_BITS; NULL: nobody asks */
+    int64_t count;
+};
+
+#define SIZE_BITS 2
+
+static void note_hit(struct ngram_hits *hits, int32_t feature, int64_t end, int32_t size)
+{
+    hits->features[hits->count] = feature;
+    if (hits->ends)
+        hits->ends[hits->count] = (int32_t)(end << SIZE_BITS) | size;
+    hits->count++;
+}
+
+/* Note the features that end at some words of a sentence; the words before are there too. The first
+ * word of the sentence is called start. */
+static void find_some(const struct ngram_table *table, const int64_t *ids, int64_t first,
+                      int64_t count, int64_t start, struct ngram_hits *hits)
 {
     const int64_t ceiling = (int64_t)1 << ID_BITS;
     uint64_t pairs[TOGETHER], triples[TOGETHER];
     int pair_hit[TOGETHER + 1];
-    int64_t found = 0;
     for (int64_t i = 0; i < count; i++) {
         const int64_t id = ids[first + i], before = first + i ? ids[first + i - 1] : 0;
         const int32_t single = single_of(table, id);
         if (single >= 0)
-            hits[found++] = single;
+            note_hit(hits, single, start + first + i, 1);
         const int is_known = id > UNKNOWN_ID && id < ceiling && before > UNKNOWN_ID &&
                              before < ceiling && table->longest > 1;
         const int is_worth = !table->is_closed || (single >= 0 && single_of(table, before) >= 0);
@@ -92,7 +109,7 @@ static int64_t find_some(const struct ngram_table *table, const int64_t *ids, in
     for (int64_t i = 0; i < count; i++) {
         const int32_t pair = pairs[i] ? feature_of(table, pairs[i]) : -1;
         if (pair >= 0)
-            hits[found++] = pair;
+            note_hit(hits, pair, start + first + i, 2);
         pair_hit[i + 1] = pair >= 0;
         const int64_t head = first + i > 1 ? ids[first + i - 2] : 0;
         const int is_known = pairs[i] && head > UNKNOWN_ID && head < ceiling && table->longest > 2;
@@ -104,21 +121,26 @@ static int64_t find_some(const struct ngram_table *table, const int64_t *ids, in
     for (int64_t i = 0; i < count; i++) {
         const int32_t triple = triples[i] ? feature_of(table, triples[i]) : -1;
         if (triple >= 0)
-            hits[found++] = triple;
+            note_hit(hits, triple, start + first + i, 3);
     }
-    return found;
 }
 
-/* Note the features of a sentence. */
-static int64_t find_all(const struct ngram_table *table, const int64_t *ids, int64_t length,
-                        int32_t *hits)
+/* Note the features of a sentence, whose first word is called start. */
+static void find_all(const struct ngram_table *table, const int64_t *ids, int64_t length,
+                     int64_t start, struct ngram_hits *hits)
 {
-    int64_t found = 0;
     for (int64_t first = 0, some; first < length; first += some) {
         some = length - first < TOGETHER ? length - first : TOGETHER;
-        found += find_some(table, ids, first, some, hits + found);
+        find_some(table, ids, first, some, start, hits);
     }
-    return found;
+}
+
+/* Note the features of the sentences from one on until another, which lie end to end. */
+static void find_document(const struct ngram_table *table, const int64_t *ids,
+                          const int64_t *lengths, const int64_t *limit, struct ngram_hits *hits)
+{
+    for (int64_t start = 0; lengths < limit; start += *lengths++)
+        find_all(table, ids + start, *lengths, start, hits);
 }
 
 #define DIGIT 11 /* bits that are sorted by at once */
@@ -187,17 +209,76 @@ int regard_weigh_ngrams(int64_t set, struct ngram_job *job)
 {
     (void)set;
     for (int64_t task; (task = take_task(&job->next_task)) < job->document_count;) {
-        const int64_t *ids = job->ids + job->token_starts[task];
-        int32_t *hits = job->hits + 2 * job->token_starts[task] * job->table->longest;
-        int64_t found = 0;
-        for (int64_t sentence = job->sentence_starts[task];
-             sentence < job->sentence_starts[task + 1]; sentence++) {
-            const int64_t length = job->sentence_lengths[sentence];
-            found += find_all(job->table, ids, length, hits + found);
-            ids += length;
+        const int64_t begin = job->token_starts[task];
+        struct ngram_hits hits = {job->hits + 2 * begin * job->table->longest, NULL, 0};
+        const int64_t *const lengths = job->sentence_lengths, *starts = job->sentence_starts + task;
+        find_document(job->table, job->ids + begin, lengths + starts[0], lengths + starts[1],
+                      &hits);
+        sort_numbers(hits.features, hits.count, job->table->count, hits.features + hits.count);
+        weigh(job, hits.features, hits.count, job->sums + task * job->class_count);
+    }
+    return DONE;
+}
+
+/* Make each of the rising features stand once, beside what one occurrence of it is worth. */
+static int64_t value_once(const struct ngram_table *table, int32_t *features, int64_t count,
+                          double *worth)
+{
+    int64_t distinct = 0;
+    double squares = 0;
+    for (int64_t at = 0, next; at < count; at = next) {
+        for (next = at + 1; next < count && features[next] == features[at];)
+            next++;
+        const double times = (double)(next - at);
+        const double value = (1 + log(times)) * (double)table->rarity[features[at]];
+        squares += value * value;
+        features[distinct] = features[at];
+        worth[distinct++] = value / times;
+    }
+    for (int64_t at = 0; at < distinct; at++)
+        worth[at] /= sqrt(squares);
+    return distinct;
+}
+
+/* Where a number stands among rising ones; it is one of them. */
+static int64_t place_among(const int32_t *numbers, int64_t count, int32_t number)
+{
+    int64_t low = 0;
+    while (count > 1) {
+        const int64_t half = count / 2;
+        low += numbers[low + half] <= number ? half : 0;
+        count -= half;
+    }
+    return low;
+}
+
+/* Share out what features say to the words of each occurrence; each document is a task. */
+int regard_share_ngrams(int64_t set, struct ngram_shares_job *job)
+{
+    (void)set;
+    const int64_t class_count = job->class_count, longest = job->table->longest;
+    for (int64_t task; (task = take_task(&job->next_task)) < job->document_count;) {
+        const int64_t begin = job->token_starts[task];
+        const int64_t room = (job->token_starts[task + 1] - begin) * longest;
+        struct ngram_hits hits = {job->hits + 3 * begin * longest, job->ends + begin * longest, 0};
+        const int64_t *const lengths = job->sentence_lengths, *starts = job->sentence_starts + task;
+        find_document(job->table, job->ids + begin, lengths + starts[0], lengths + starts[1],
+                      &hits);
+        int32_t *const sorted = hits.features + room;
+        double *const worth = job->worth + begin * longest;
+        memcpy(sorted, hits.features, sizeof *sorted * (size_t)hits.count);
+        sort_numbers(sorted, hits.count, job->table->count, sorted + room);
+        const int64_t distinct = value_once(job->table, sorted, hits.count, worth);
+        for (int64_t hit = 0; hit < hits.count; hit++) {
+            const int64_t size = hits.ends[hit] & ((1 << SIZE_BITS) - 1);
+            const int64_t end = begin + (hits.ends[hit] >> SIZE_BITS) + 1;
+            const double value =
+                worth[place_among(sorted, distinct, hits.features[hit])] / (double)size;
+            const float *weights = job->weights + hits.features[hit] * class_count;
+            for (int64_t word = end - size; word < end; word++)
+                for (int64_t number = 0; number < class_count; number++)
+                    job->shares[word * class_count + number] += value * (double)weights[number];
         }
-        sort_numbers(hits, found, job->table->count, hits + found);
-        weigh(job, hits, found, job->sums + task * job->class_count);
     }
     return DONE;
 }
@@ -210,10 +291,12 @@ int regard_find_ngrams(int64_t set, struct ngram_picks_job *job)
     (void)set;
     for (int64_t task; (task = take_task(&job->next_task)) * SENTENCES < job->sentence_count;) {
         const int64_t first = task * SENTENCES, left = job->sentence_count - first;
-        for (int64_t at = first; at < first + (left < SENTENCES ? left : SENTENCES); at++)
-            job->hit_counts[at] = (int32_t)find_all(
-                job->table, job->ids + job->starts[at], job->starts[at + 1] - job->starts[at],
-                job->hits + job->starts[at] * job->table->longest);
+        for (int64_t at = first; at < first + (left < SENTENCES ? left : SENTENCES); at++) {
+            const int64_t start = job->starts[at];
+            struct ngram_hits hits = {job->hits + start * job->table->longest, NULL, 0};
+            find_all(job->table, job->ids + start, job->starts[at + 1] - start, 0, &hits);
+            job->hit_counts[at] = (int32_t)hits.count;
+        }
     }
     return DONE;
 }

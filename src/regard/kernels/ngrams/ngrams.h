@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#define NGRAMS_INTERFACE 3
+#define NGRAMS_INTERFACE 4
 #define ID_BITS 21   /* as in models/ngrams.py */
 #define UNKNOWN_ID 1 /* as in text/vocab.py */
 
@@ -37,6 +37,22 @@ struct ngram_job {
     const float *weights;            /* (count, class_count) */
     int32_t *hits;                   /* (2 * tokens * longest), room for features */
     double *sums;                    /* (documents, class_count), zeros before */
+    int64_t next_task;
+};
+
+struct ngram_shares_job {
+    const struct ngram_table *table;
+    int64_t document_count;
+    int64_t class_count;
+    const int64_t *ids;              /* (tokens) */
+    const int64_t *sentence_lengths; /* (sentences) */
+    const int64_t *token_starts;     /* (documents + 1) */
+    const int64_t *sentence_starts;  /* (documents + 1) */
+    const float *weights;            /* (count, class_count) */
+    int32_t *hits;                   /* (3 * tokens * longest), room for features ... */
+    int32_t *ends;                   /* (tokens * longest), ... for where they end ... */
+    double *worth;                   /* (tokens * longest), ... and for what they are worth */
+    double *shares;                  /* (tokens, class_count), zeros before */
     int64_t next_task;
 };
 
