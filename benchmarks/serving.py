@@ -101,16 +101,18 @@ def measure(model: Path, place: Path, options: argparse.Namespace) -> dict[str, 
         "explain with receipt": ("/explain", {"receipt": True}),
     }
     found: dict[str, object] = {"words": round(words), "seconds": options.seconds}
+    memory: list[int] = []
     server = [sys.executable, "-m", "regard", "serve", str(model), "--quiet"]
     server += ["--port", str(options.port), "--workers", str(options.workers)]
     with Running(server, options.port) as running:
         for name, (path, more) in asked.items():
             write(place, texts, more)
             found[name] = load(place, path, options)
+            memory.append(running.memory())
         half = found["predict"]["requests_per_second"] / 2  # type: ignore[index]
         write(place, texts, {})
-        found["predict at half load"] = load(place, "/predict", options, rate=half)
-        found["memory_mb_at_end"] = running.memory()
+        found["predict at half load"] = load_at(half, place, "/predict", options)
+        found["memory_mb_after_each"] = [*memory, running.memory()]
     plain = [sys.executable, "-c", PLAIN, str(model), str(options.port)]
     with Running(plain, options.port):
         for name, path in (("plain predict", "/predict"), ("plain explain", "/explain")):
@@ -124,14 +126,27 @@ def write(place: Path, texts: list[str], more: dict[str, object]) -> None:
     (place / "bodies").write_text("".join(lines))
 
 
+def load_at(rate: float, place: Path, path: str, options: argparse.Namespace) -> dict[str, float]:
+    """Send about so many requests a second: each connection waits after each answer."""
+    cycle = CONNECTIONS / rate  # seconds from one request of a connection to its next
+    pause = cycle
+    for seconds in (3, 5):  # what the answer takes of the cycle is found by trying
+        trial = argparse.Namespace(**{**vars(options), "seconds": seconds})
+        reached = load(place, path, trial, pause=pause)["requests_per_second"]
+        pause = max(0.0, pause + cycle - CONNECTIONS / reached)
+    return load(place, path, options, pause=pause)
+
+
 def load(
-    place: Path, path: str, options: argparse.Namespace, rate: float | None = None
+    place: Path, path: str, options: argparse.Namespace, pause: float | None = None
 ) -> dict[str, float]:
     delay = ""
-    if rate is not None:
-        # Each connection waits, so that together they send about so many a second.
-        pause = 1000 * CONNECTIONS / rate
-        delay = f"function delay() return math.random(0, {round(2 * pause)}) end"
+    if pause is not None:
+        # As long as between requests of people who know nothing of each other.
+        delay = (
+            f"function delay() return math.floor(-{1000 * pause:.1f} * math.log(1 - math.random()))"
+            " end"
+        )
     script = place / "script.lua"
     script.write_text(SCRIPT.format(bodies=place / "bodies", path=path, delay=delay))
     command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{options.seconds}s", "--timeout", "30s"]

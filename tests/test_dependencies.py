@@ -50,8 +50,8 @@ IMPORTED_AS = {
 # Comes with torch where there are GPUs; these files are loaded only there.
 TRITON = "kernels/gpu/"
 # Loaded by a running server alone, which has made sure that its packages are there.
-SERVER = ("serve/app.py", "serve/metrics.py", "serve/questions.py")
-COMES_WITH = {"starlette": "fastapi"}
+SERVER = ("serve/answers.py", "serve/app.py", "serve/metrics.py", "serve/questions.py")
+COMES_WITH = {"starlette": "fastapi", "pydantic_core": "pydantic"}
 
 
 def names(requirements: list[str]) -> set[str]:

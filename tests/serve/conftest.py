@@ -13,6 +13,7 @@ uvicorn = pytest.importorskip("uvicorn", reason="needs the extra serve")
 from regard.serve.app import build_app  # noqa: E402
 from regard.serve.run import options  # noqa: E402
 from regard.serve.settings import ServeSettings  # noqa: E402
+from support.parrots import new_translator, parrots  # noqa: E402
 
 
 @dataclass(frozen=True)
@@ -72,3 +73,41 @@ def server(start, model_folder, tmp_path_factory):
     """Return the address of a server with one model and marks."""
     marks = tmp_path_factory.mktemp("marks") / "marks.sqlite"
     return start(models={"reviews": str(model_folder)}, marks=str(marks))
+
+
+@pytest.fixture(scope="session")
+def translator_folder(tmp_path_factory):
+    """Return a saved translator that has learnt next to nothing; nobody may change the folder."""
+    lines, capitals = parrots(30)
+    folder = tmp_path_factory.mktemp("serving") / "parrot"
+    made = new_translator(training__epochs=1, validation=0.0, progress=False)
+    made.fit(lines, capitals).save(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def captioner_folder(tmp_path_factory):
+    """Return a saved captioner that has learnt next to nothing; nobody may change the folder."""
+    pytest.importorskip("PIL", reason="no pillow")
+    pytest.importorskip("sacrebleu", reason="no sacrebleu")
+    from regard import Captioner
+    from regard.experiments.shapes import Scenes
+    from regard.models.show_attend_tell import ShowAttendTellConfig
+    from regard.text.units import UnitsConfig
+
+    small = ShowAttendTellConfig(side=32, channels=8, halvings=3, embedding_size=8, memory_size=16)
+    units = UnitsConfig(kind="words", min_count=1, lowercase=True)
+    made = Captioner(small, units=units, device="cpu", progress=False, validation=0.0)
+    made.set_params(training__epochs=2, training__monitor="loss")
+    scenes = Scenes.draw(12, 32, seed=3)
+    folder = tmp_path_factory.mktemp("serving") / "shapes"
+    pictures = [one.pixels.transpose(1, 2, 0) for one in scenes.scenes]
+    made.fit(pictures, [one.caption for one in scenes.scenes]).save(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def writers(start, model_folder, translator_folder, captioner_folder):
+    """Return the address of a server with a model of each kind."""
+    folders = (model_folder, translator_folder, captioner_folder)
+    return start(models={folder.name: str(folder) for folder in folders})

@@ -1,11 +1,17 @@
 """What each endpoint answers, and how it refuses."""
 
+import base64
+import io
 import json
 import threading
+import time
 
 import pytest
 
+from regard.records.alignment import Alignment
+from regard.records.caption import Caption
 from regard.records.explanation import Explanation
+from regard.serve.settings import Limits
 from support.pages import Page
 
 TEXT = "the film was dull and the story was awful. then we saw the evening."
@@ -106,6 +112,25 @@ def test_a_refusal_is_one_line_that_says_why(server, path, body, status, said):
     assert "/" not in answer["error"].replace("/models", "")
 
 
+def test_an_explanation_is_the_record_that_the_command_writes(server, fitted):
+    """It is written another way than ``to_json`` has, and must not differ by a field."""
+    _, _, found = server.ask("/explain", {"text": f"{TEXT} été \U0001f600", "receipt": False})
+    record = json.loads(fitted.explain(f"{TEXT} été \U0001f600", receipt=False).to_json())
+
+    def names(value):
+        if isinstance(value, dict):
+            return {name: names(one) for name, one in value.items()}
+        return [names(value[0])] if isinstance(value, list) and value else None
+
+    assert found.pop("model") and found.pop("said")
+    assert names(found) == names(record)
+    assert found["source"] == record["source"]
+    assert (
+        found["decisions"][0]["weights"][0]["pieces"]
+        == (record["decisions"][0]["weights"][0]["pieces"])
+    )
+
+
 def test_what_is_not_called_json_is_refused(server):
     status, _, found = server.ask(
         "/predict", {"text": TEXT}, headers={"content-type": "text/plain"}
@@ -143,11 +168,12 @@ def test_the_description_shows_an_example_of_every_request(server):
         "/batch",
         "/explain",
         "/translate",
+        "/caption",
         "/models",
         "/health",
         "/metrics",
     } <= set(found["paths"])
-    for name in ("Predict", "Batch", "Explain", "Translate"):
+    for name in ("Predict", "Batch", "Explain", "Translate", "Caption"):
         required = found["components"]["schemas"][name]["required"]
         shown = found["components"]["schemas"][name]["properties"]
         assert all(shown[field]["examples"] for field in required)
@@ -161,3 +187,125 @@ def test_marks_are_kept_and_taken_back(server):
     assert not any(one["reader"] == "ada" for one in server.ask("/marks")[2])
     status, _, found = server.ask("/marks", {**mark, "end": 1000})
     assert (status, "no passage" in found["error"]) == (400, True)
+
+
+def test_a_model_of_each_kind_is_asked_for_what_it_can(writers):
+    found = {one["name"]: one for one in writers.ask("/models")[2]["models"]}
+    assert {name: one["task"] for name, one in found.items()} == {
+        "reviews": "classify",
+        "parrot": "translate",
+        "shapes": "caption",
+    }
+    assert found["shapes"]["endpoints"] == ["caption"]
+    for path, body in {
+        "/predict": {"text": "x", "model": "shapes"},
+        "/explain": {"text": "x", "model": "parrot"},
+        "/translate": {"text": "x", "model": "reviews"},
+        "/caption": {"picture": encoded(picture()), "model": "reviews"},
+    }.items():
+        status, _, answer = writers.ask(path, body)
+        assert (status, "is a model to" in answer["error"]) == (400, True)
+        assert "asked to" in answer["error"]
+
+
+def test_a_translation_says_where_its_pieces_looked(writers):
+    status, _, found = writers.ask("/translate", {"text": "a b c", "n_best": 2, "receipt": True})
+    assert (status, found["model"], len(found["translations"])) == (200, "parrot", 2)
+    first = found["translations"][0]
+    record = Alignment.from_json(json.dumps(first))
+    assert record.source == "a b c" and record.receipt is not None
+    assert first["said"]["looks"]
+    assert len(first["said"]["losses"]) == len(record.receipt.written)
+    _, headers, page = writers.ask("/translate", {"text": "a <b> c", "format": "html"})
+    assert headers["content-disposition"].endswith('"translate.html"')
+    assert b"<b> c" not in page
+
+
+def encoded(content):
+    return base64.b64encode(content).decode()
+
+
+def picture(kind="PNG", size=(40, 30), **options):
+    images = pytest.importorskip("PIL.Image", reason="no pillow")
+    file = io.BytesIO()
+    images.new("RGB", size, (200, 30, 30)).save(file, kind, **options)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF"])
+def test_a_picture_is_written_about(writers, kind):
+    asked = {"picture": encoded(picture(kind)), "receipt": kind == "PNG"}
+    status, _, found = writers.ask("/caption", asked)
+    assert (status, found["model"]) == (200, "shapes")
+    record = Caption.from_json(json.dumps(found))
+    assert (record.width, record.height) == (40, 30) and record.picture
+    assert (record.receipt is not None) == (kind == "PNG")
+    assert len(found["said"]["places"]) == len(record.words)
+
+
+def test_a_caption_can_be_sent_as_a_page(writers):
+    asked = {"picture": encoded(picture()), "format": "html"}
+    _, headers, found = writers.ask("/caption", asked)
+    assert headers["content-disposition"].endswith('"caption.html"')
+    assert b"data:image/jpeg;base64," in found
+
+
+@pytest.mark.parametrize(
+    ("sent", "status", "said"),
+    [
+        ("no base64!", 400, "base64"),
+        ("\ud800", 400, "base64"),
+        ("", 400, "no picture"),
+        (encoded(b"no picture"), 400, "no picture"),
+        (encoded(b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n"), 400, "program"),
+        (encoded(b"P6 9 9 255 " + bytes(243)), 400, "kind PPM"),
+        (encoded(b"GIF89a\xff\xff\xff\xff\x00\x00\x00"), 4, ""),
+        (3, 422, "picture: Input should be a valid string"),
+    ],
+)
+def test_what_is_no_picture_is_refused(writers, sent, status, said):
+    found, _, answer = writers.ask("/caption", json.dumps({"picture": sent}).encode())
+    assert found // 10 ** (3 - len(str(status))) == status
+    assert said in answer["error"]
+
+
+def test_a_small_file_with_a_huge_picture_is_refused(writers):
+    for size in ((6000, 5000), (20_000, 10_000)):
+        images = pytest.importorskip("PIL.Image", reason="no pillow")
+        file = io.BytesIO()
+        images.new("1", size).save(file, "PNG")
+        status, _, found = writers.ask("/caption", {"picture": encoded(file.getvalue())})
+        assert status in (400, 413), found
+        assert "pixels" in found["error"]
+
+
+def test_a_picture_that_is_cut_off_is_refused(writers):
+    whole = picture("PNG", (300, 300))
+    status, _, found = writers.ask("/caption", {"picture": encoded(whole[: len(whole) // 2])})
+    assert (status, found["error"][:8]) == (400, "picture:")
+
+
+def test_overload_is_refused_at_once_and_passes(start, model_folder):
+    """Too many requests wait: they get 503 while others are answered, then all is as before."""
+    limits = Limits(waiting=2)
+    server = start(models={"reviews": str(model_folder)}, limits=limits)
+    asked, found, refused_after = {"text": f"{TEXT} " * 60, "method": "lime"}, [], []
+
+    def ask():
+        began = time.perf_counter()
+        status, headers, _ = server.ask("/explain", asked)
+        found.append(status)
+        if status == 503:
+            assert headers["retry-after"] == "1"
+            refused_after.append(time.perf_counter() - began)
+
+    began = time.perf_counter()
+    threads = [threading.Thread(target=ask) for _ in range(24)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert set(found) == {200, 503}
+    assert min(refused_after) < (time.perf_counter() - began) / 2
+    assert server.ask("/explain", asked)[0] == 200
+    assert server.ask("/predict", {"text": TEXT})[0] == 200

@@ -6,12 +6,20 @@ import socket
 
 import pytest
 
-PATHS = ("/predict", "/batch", "/explain", "/translate", "/marks", "/models", "/", "/nothing")
+PATHS = (
+    "/predict", "/batch", "/explain", "/translate", "/caption", "/marks", "/models", "/",
+    "/nothing",
+)  # fmt: skip
+PIXEL = (  # a whole picture, of which any part may be changed
+    "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEklEQVR4nGP4z8DAAMIM/4EUABn4Av7JmnVDAAAA"
+    "AElFTkSuQmCC"
+)
 GOOD = {
     "/predict": {"text": "the film was dull"},
     "/batch": {"texts": ["the film was dull", ""]},
     "/explain": {"text": "the film was dull", "receipt": False},
     "/translate": {"text": "x"},
+    "/caption": {"picture": PIXEL},
     "/marks": {"text": "the film", "start": 0, "end": 3, "kind": "reason", "label": "bad"},
 }
 VALUES = [

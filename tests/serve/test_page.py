@@ -1,5 +1,7 @@
 """The page at / in a real browser: reading, erasing, comparing, marking, files, phones."""
 
+import io
+
 import pytest
 
 TEXT = "the film was awful. then we saw the evening and the music. it was dull."
@@ -150,3 +152,100 @@ def test_a_refusal_is_said_on_the_page(server, visit):
     page = visit(server)
     page.click("#go")
     assert "no text" in page.inner_text("#status")
+
+
+def photograph(size=(60, 40)):
+    """Return a picture to upload."""
+    images = pytest.importorskip("PIL.Image", reason="no pillow")
+    file = io.BytesIO()
+    made = images.radial_gradient("L").resize(size).convert("RGB")
+    made.save(file, "PNG")
+    return {"name": "sea <b>.png", "mimeType": "image/png", "buffer": file.getvalue()}
+
+
+def test_a_picture_shows_where_each_word_looked(writers, visit):
+    page = visit(writers)
+    page.select_option("#model", "shapes")
+    assert page.locator("#text").is_hidden() and page.locator("#method").is_hidden()
+    page.click("#go")
+    assert "no picture" in page.inner_text("#status")
+    page.set_input_files("#picture", photograph())
+    page.wait_for_selector(".answer .stage")
+    words = page.locator(".sentence .piece").all_inner_texts()
+    assert words and page.locator(".looks li").count() == len(words)
+    assert page.locator(".looks canvas").count() == len(words)
+    assert page.locator(".stage canvas").count() == 0
+    page.hover(".sentence .piece >> nth=0")
+    page.wait_for_selector(".stage canvas")
+    page.focus(".sentence .piece[tabindex='0']")
+    page.keyboard.press("ArrowRight")
+    assert page.locator(".piece[aria-pressed=true]").inner_text() == words[1]
+    assert f"“{words[1]}” looked most at" in page.inner_text(".stage [role=status]")
+    assert words[1] in page.get_attribute(".stage .seen", "aria-label")
+    assert page.locator(".conclusion").inner_text()
+    assert "sea <b>.png" in page.inner_text("#picture-name")
+    with page.expect_download() as download:
+        page.click("text=Save this as a file")
+    assert download.value.suggested_filename == "caption.html"
+
+
+def test_a_picture_finds_the_model_that_reads_pictures(writers, server, visit):
+    page = visit(writers)
+    page.set_input_files("#file", photograph())
+    page.wait_for_selector(".answer .stage")
+    assert page.input_value("#model") == "shapes"
+    other = visit(server)
+    other.set_input_files("#file", photograph())
+    other.wait_for_selector("#status:has-text('No model here writes about pictures')")
+
+
+def test_a_large_photograph_is_made_smaller_before_it_is_sent(writers, visit):
+    """Cameras write more than a server takes."""
+    images = pytest.importorskip("PIL.Image", reason="no pillow")
+    file = io.BytesIO()
+    images.effect_noise((2600, 1300), 90).convert("RGB").save(file, "PNG", compress_level=1)
+    assert len(file.getvalue()) > 4_000_000
+    page = visit(writers)
+    page.select_option("#model", "shapes")
+    sent = {"name": "x.png", "mimeType": "image/png", "buffer": file.getvalue()}
+    page.set_input_files("#picture", sent)
+    page.wait_for_selector(".answer .stage")
+
+
+def test_a_picture_that_cannot_be_read_is_said(writers, visit):
+    page = visit(writers)
+    page.select_option("#model", "shapes")
+    broken = {"name": "x.png", "mimeType": "image/png", "buffer": b"no picture"}
+    page.set_input_files("#picture", broken)
+    page.wait_for_selector("#status.bad:has-text('no picture')")
+    page.said.clear()  # the browser writes the refusal down
+
+
+def test_a_translation_shows_where_each_piece_looked(writers, visit):
+    page = visit(writers)
+    page.select_option("#model", "parrot")
+    page.fill("#text", "a b c")
+    page.click("#go")
+    page.wait_for_selector(".answer .of-source")
+    assert page.locator(".of-source .piece").all_inner_texts() == ["a", "b", "c"]
+    page.hover(".sentence:not(.of-source) .piece >> nth=0")
+    page.wait_for_selector(".answer [role=status]:has-text('Looked at')")
+    colours = page.locator(".of-source .piece").evaluate_all(
+        "pieces => pieces.map((piece) => piece.style.backgroundColor)"
+    )
+    assert any(colours)
+    assert page.locator(".matrix tbody tr").count() >= 1
+    assert page.locator(".conclusion").inner_text()
+
+
+@pytest.mark.parametrize("name", ["shapes", "parrot"])
+def test_what_is_written_is_no_wider_than_a_phone(writers, visit, name):
+    page = visit(writers, viewport={"width": 360, "height": 740}, color_scheme="dark")
+    page.select_option("#model", name)
+    if name == "shapes":
+        page.set_input_files("#picture", photograph((400, 100)))
+    else:
+        page.fill("#text", "a b c d e f g h " * 6)
+        page.click("#go")
+    page.wait_for_selector(".answer .sentence")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360

@@ -43,6 +43,7 @@ Marks = Annotated[
 BodyBytes = Annotated[int, typer.Option(min=1000, help="The largest request, in bytes.")]
 Characters = Annotated[int, typer.Option(min=1, help="The longest text, in characters.")]
 BatchTexts = Annotated[int, typer.Option(min=1, help="The most texts in a batch.")]
+Pixels = Annotated[int, typer.Option(min=1, help="The largest picture, in pixels.")]
 Waiting = Annotated[int, typer.Option(min=1, help="The most requests that may wait.")]
 Seconds = Annotated[float, typer.Option(min=0.1, help="The longest time for an answer.")]
 LogTexts = Annotated[
@@ -64,6 +65,7 @@ def serve(
     max_texts: BatchTexts = 256,
     max_waiting: Waiting = 512,
     max_seconds: Seconds = 30.0,
+    max_pixels: Pixels = 25_000_000,
     log_texts: LogTexts = False,
     device: Device = "auto",
     quiet: Quiet = False,
@@ -85,7 +87,7 @@ def serve(
         hosts=tuple(name.lower() for name in allow_host or ()),
         key=_read_key(key),
         marks=None if marks is None else str(marks.resolve()),
-        limits=Limits(max_bytes, max_characters, max_texts, max_waiting, max_seconds),
+        limits=Limits(max_bytes, max_characters, max_texts, max_waiting, max_seconds, max_pixels),
         threads=threads,
         device=device,
         log_texts=log_texts,

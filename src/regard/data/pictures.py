@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import io
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
@@ -28,9 +30,11 @@ __all__ = [
     "Given",
     "PictureBatch",
     "PictureFile",
+    "PictureHead",
     "Pixels",
     "decode_picture",
     "draw_small",
+    "measure_picture",
     "open_picture",
     "require_pillow",
 ]
@@ -90,6 +94,15 @@ class PictureFile:
         return blake2b(self.content, digest_size=16).hexdigest()
 
 
+@dataclass(frozen=True, slots=True)
+class PictureHead:
+    """What the head of a picture's file says of it."""
+
+    kind: str  # "JPEG", "PNG", ...
+    width: int
+    height: int
+
+
 def require_pillow() -> None:
     """Say which extra is missing where there is no Pillow; before any work is done."""
     try:
@@ -135,6 +148,13 @@ def _written(given: object, name: str) -> bytes:
     return file.getvalue()
 
 
+def measure_picture(picture: PictureFile) -> PictureHead:
+    """Return what the head of a picture's file says of it; no pixel of it is decoded."""
+    with _naming(picture):
+        image = _open_head(picture)
+        return PictureHead(image.format or "", image.width, image.height)
+
+
 def decode_picture(picture: PictureFile, *, side: int) -> Pixels:
     """Return a picture as a square of pixels, all of it, upright and in colour.
 
@@ -164,33 +184,52 @@ class _Opened:
         self._picture, self._side = picture, side
 
     def __enter__(self) -> Image:
-        require_pillow()
-        from PIL import Image, ImageOps, UnidentifiedImageError
+        from PIL import ImageOps
 
-        # Its own limit warns first and fails later; ours is one, and looked at before decoding.
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                image = Image.open(io.BytesIO(self._picture.content))
-                pixels = image.width * image.height
-                if pixels > MOST_PIXELS:
-                    raise DataError(
-                        f"{self._picture.name}: {image.width:,} by {image.height:,} pixels; at "
-                        f"most {MOST_PIXELS:,} are read"
-                    )
-                # A JPEG file can be read smaller, which takes a fraction of time and memory.
-                image.draft("RGB", (2 * self._side, 2 * self._side))
-                return _in_colour(ImageOps.exif_transpose(image))
-            except (DataError, MemoryError):
-                raise
-            except Exception as problem:  # Pillow raises whatever a broken file leads to
-                reason = " ".join(str(problem).split())[:120] or type(problem).__name__
-                if isinstance(problem, UnidentifiedImageError):
-                    reason = "no picture, or of a kind that cannot be read"
-                raise DataError(f"{self._picture.name}: {reason}") from problem
+        with _naming(self._picture):
+            image = _open_head(self._picture)
+            pixels = image.width * image.height
+            if pixels > MOST_PIXELS:
+                raise DataError(
+                    f"{self._picture.name}: {image.width:,} by {image.height:,} pixels; at "
+                    f"most {MOST_PIXELS:,} are read"
+                )
+            # A JPEG file can be read smaller, which takes a fraction of time and memory.
+            image.draft("RGB", (2 * self._side, 2 * self._side))
+            return _in_colour(ImageOps.exif_transpose(image))
 
     def __exit__(self, *problem: object) -> None:
         pass
+
+
+def _open_head(picture: PictureFile) -> Image:
+    """Open a picture without looking at its pixels."""
+    from PIL import Image
+
+    image = Image.open(io.BytesIO(picture.content))
+    if image.format == "EPS":  # Pillow would start another program to run it
+        raise DataError(f"{picture.name}: a program that draws, not a picture; save it as PNG")
+    return image
+
+
+@contextmanager
+def _naming(picture: PictureFile) -> Iterator[None]:
+    """Make whatever goes wrong with a picture an error that names it."""
+    require_pillow()
+    from PIL import UnidentifiedImageError
+
+    # Its own limit warns first and fails later; ours is one, and looked at before decoding.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            yield
+        except (DataError, MemoryError):
+            raise
+        except Exception as problem:  # Pillow raises whatever a broken file leads to
+            reason = " ".join(str(problem).split())[:120] or type(problem).__name__
+            if isinstance(problem, UnidentifiedImageError):
+                reason = "no picture, or of a kind that cannot be read"
+            raise DataError(f"{picture.name}: {reason}") from problem
 
 
 def _in_colour(image: Image) -> Image:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import binascii
 import contextlib
+import gc
 import json
 import os
+import sys
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
@@ -16,13 +20,11 @@ from starlette.exceptions import HTTPException
 
 from .. import __version__
 from ..data.marks import MarkStore
+from ..data.pictures import PictureFile, measure_picture
 from ..errors import RegardError
 from ..explain.fitted import Question
-from ..records.explanation import Explanation
 from ..records.marks import Mark
-from ..views.explanation.page import render
-from ..views.explanation.receipt import conclusion, tell_receipt, verdicts
-from ..views.explanation.words import notes, tell_finding
+from .answers import add_fields, write_json
 from .gathering import Busy
 from .guard import Guard, refusal
 from .metrics import Metrics
@@ -30,6 +32,8 @@ from .page import POLICY, page, script, style
 from .questions import (
     Batch,
     BatchAnswer,
+    Caption,
+    CaptionAnswer,
     Explain,
     Failure,
     Marking,
@@ -40,9 +44,9 @@ from .questions import (
     TranslationAnswer,
 )
 from .settings import Limits, ServeSettings
-from .shelf import Loaded, Shelf, TextToExplain, TextToTranslate
+from .shelf import Loaded, PictureToCaption, Shelf, TextToExplain, TextToTranslate
 
-__all__ = ["SETTINGS_VARIABLE", "build_app", "worker"]
+__all__ = ["SETTINGS_VARIABLE", "build_app", "build_worker", "worker"]
 
 SETTINGS_VARIABLE = "REGARD_SERVE"
 """How the command hands its settings to the workers."""
@@ -53,7 +57,7 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
         401: "The key is missing or wrong.",
         403: "The request comes from another site.",
         408: "The request took too long to arrive.",
-        413: "The request, the text or the batch is too large.",
+        413: "The request, the text, the picture or the batch is too large.",
         415: "The content type is not application/json.",
         422: "A field is missing, unknown or of the wrong type.",
         503: "Too many requests wait, or the answer took too long; try again.",
@@ -61,9 +65,26 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
 }
 
 
+TURN = 0.0005
+"""Seconds until a thread that computes lets the one that listens go on, where both want to."""
+PICTURES = frozenset({"BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP"})
+"""The kinds of pictures that strangers may send: others are rare, and less well guarded."""
+
+
 def worker() -> Guard:
     """Make the app of one worker from what the command left in the environment."""
-    return build_app(ServeSettings.from_json(os.environ[SETTINGS_VARIABLE]))
+    return build_worker(ServeSettings.from_json(os.environ[SETTINGS_VARIABLE]))
+
+
+def build_worker(settings: ServeSettings) -> Guard:
+    """Build the app in a process that does nothing else, and set the process to that."""
+    app = build_app(settings)
+    # By default the thread that listens would wait 5 ms for each turn beside one that computes.
+    sys.setswitchinterval(TURN)
+    # What is loaded by now stays: no use in looking through it for garbage, again and again.
+    gc.collect()
+    gc.freeze()
+    return app
 
 
 def build_app(settings: ServeSettings) -> Guard:
@@ -82,7 +103,7 @@ def build_app(settings: ServeSettings) -> Guard:
     app = FastAPI(
         title="regard",
         version=__version__,
-        summary="Labels, explanations with receipts, and translations.",
+        summary="Labels, explanations with receipts, translations and captions.",
         docs_url=None,  # that page asks other hosts for its parts
         redoc_url=None,
         lifespan=live,
@@ -91,24 +112,24 @@ def build_app(settings: ServeSettings) -> Guard:
     _add_page(app, marks is not None)
     _add_state(app, shelf, metrics)
     _add_documents(app, shelf, settings.limits, metrics)
-    _add_translation(app, shelf, settings.limits)
+    _add_writers(app, shelf, settings.limits)
     if marks is not None:
         _add_marks(app, marks, settings.limits)
     return Guard(app, settings, metrics)
 
 
 def _add_documents(app: FastAPI, shelf: Shelf, limits: Limits, metrics: Metrics) -> None:
-    @app.post("/predict", responses=REFUSALS)
-    async def predict(asked: Predict) -> Prediction:
+    @app.post("/predict", responses=REFUSALS, response_model=Prediction)
+    async def predict(asked: Predict) -> Response:
         """Label a text."""
         _check_text(asked.text, limits)
         model = shelf.find(asked.model, "predict")
         (found,) = await _answer(model, "predict", [asked.text], limits)
         metrics.note_labels(model.name, found["labels"])
-        return Prediction(model=model.name, **found)
+        return _json(write_json({"model": model.name, **found}))
 
-    @app.post("/batch", responses=REFUSALS)
-    async def batch(asked: Batch) -> BatchAnswer:
+    @app.post("/batch", responses=REFUSALS, response_model=BatchAnswer)
+    async def batch(asked: Batch) -> Response:
         """Label several texts at once."""
         if len(asked.texts) > limits.batch_texts:
             raise HTTPException(413, f"a batch may have at most {limits.batch_texts:,} texts")
@@ -118,8 +139,8 @@ def _add_documents(app: FastAPI, shelf: Shelf, limits: Limits, metrics: Metrics)
         found = await _answer(model, "predict", asked.texts, limits) if asked.texts else []
         for one in found:
             metrics.note_labels(model.name, one["labels"])
-        answers = [Prediction(model=model.name, **one) for one in found]
-        return BatchAnswer(model=model.name, answers=answers)
+        answers = [{"model": model.name, **one} for one in found]
+        return _json(write_json({"model": model.name, "answers": answers}))
 
     @app.post("/explain", responses=REFUSALS, response_class=JSONResponse)
     async def explain(asked: Explain) -> Response:
@@ -131,24 +152,36 @@ def _add_documents(app: FastAPI, shelf: Shelf, limits: Limits, metrics: Metrics)
         _check_text(asked.text, limits)
         model = shelf.find(asked.model, "explain")
         question = Question(asked.method, asked.label, asked.against, asked.receipt)
-        found: Explanation
-        (found,) = await _answer(model, "explain", [TextToExplain(asked.text, question)], limits)
-        if asked.format == "html":
-            return _attachment(render([found], title=f"Explanation by {model.name}"))
-        extra = json.dumps({"model": model.name, "said": _say(found)})
-        return Response(f"{extra[:-1]}, {found.to_json()[1:]}", media_type="application/json")
+        page = f"Explanation by {model.name}" if asked.format == "html" else None
+        wanted = TextToExplain(asked.text, question, page)
+        return await _written(model, "explain", wanted, limits)
 
 
-def _add_translation(app: FastAPI, shelf: Shelf, limits: Limits) -> None:
-    @app.post("/translate", responses=REFUSALS)
-    async def translate(asked: Translate) -> TranslationAnswer:
-        """Translate a text, and say where each written piece looked."""
+def _add_writers(app: FastAPI, shelf: Shelf, limits: Limits) -> None:
+    @app.post("/translate", responses=REFUSALS, response_model=TranslationAnswer)
+    async def translate(asked: Translate) -> Response:
+        """Translate a text, and say where each written piece looked.
+
+        With ``format: html`` it is a page that needs nothing else.
+        """
         _check_text(asked.text, limits)
         model = shelf.find(asked.model, "translate")
-        question = TextToTranslate(asked.text, asked.n_best, asked.receipt)
-        (found,) = await _answer(model, "translate", [question], limits)
-        written = [json.loads(one.to_json()) for one in found]
-        return TranslationAnswer(model=model.name, translations=written)
+        page = f"Translation by {model.name}" if asked.format == "html" else None
+        wanted = TextToTranslate(asked.text, asked.n_best, asked.receipt, page)
+        return await _written(model, "translate", wanted, limits)
+
+    @app.post("/caption", responses=REFUSALS, response_model=CaptionAnswer)
+    async def caption(asked: Caption) -> Response:
+        """Write about a picture, and say which cells of it each word looked at.
+
+        The JSON is that of ``regard caption --out x.json``, with ``model`` and ``said``: the same
+        in plain sentences. With ``format: html`` it is a page that needs nothing else.
+        """
+        model = shelf.find(asked.model, "caption")
+        picture = await asyncio.to_thread(_open_picture, asked.picture, limits)
+        page = f"Caption by {model.name}" if asked.format == "html" else None
+        wanted = PictureToCaption(picture, asked.receipt, page)
+        return await _written(model, "caption", wanted, limits)
 
 
 def _add_state(app: FastAPI, shelf: Shelf, metrics: Metrics) -> None:
@@ -243,11 +276,26 @@ def _add_refusals(app: FastAPI) -> None:
         return refuse(503, "too many requests wait; try again in a second", {"retry-after": "1"})
 
 
+async def _written(
+    model: Loaded,
+    endpoint: str,
+    wanted: TextToExplain | TextToTranslate | PictureToCaption,
+    limits: Limits,
+) -> Response:
+    """Let a model answer, and send what it wrote."""
+    (written,) = await _answer(model, endpoint, [wanted], limits)
+    if wanted.page is None:
+        return _json(add_fields({"model": model.name}, written))
+    headers = {"content-disposition": f'attachment; filename="{endpoint}.html"'}
+    return Response(written, media_type="text/html", headers=headers)
+
+
 async def _answer(
     model: Loaded, endpoint: str, questions: Sequence[Any], limits: Limits
 ) -> Sequence[Any]:
     try:
-        return await asyncio.wait_for(model.queues[endpoint].ask(questions), limits.seconds)
+        async with asyncio.timeout(limits.seconds):
+            return await model.queues[endpoint].ask(questions)
     except TimeoutError:
         said = f"no answer within {limits.seconds:g} seconds; try a shorter text, or again later"
         raise HTTPException(503, said, {"retry-after": "5"}) from None
@@ -258,23 +306,21 @@ def _check_text(text: str, limits: Limits) -> None:
         raise HTTPException(413, f"a text may have at most {limits.text_characters:,} characters")
 
 
-def _say(found: Explanation) -> dict[str, object]:
-    """What the explanation says, in plain sentences."""
-    decision = found.decisions[0]
-    receipt = decision.receipt
-    return {
-        "finding": tell_finding(decision),
-        "notes": notes(found, decision),
-        "conclusion": "" if receipt is None else conclusion(receipt),
-        "verdicts": [] if receipt is None else [_sentence(*one) for one in verdicts(receipt)],
-        "receipt": tell_receipt(decision),
-    }
+def _open_picture(written: str, limits: Limits) -> PictureFile:
+    """Take a picture out of a request; its head says whether it can be read at all."""
+    try:
+        picture = PictureFile("picture", base64.b64decode(written, validate=True))
+    except (binascii.Error, ValueError):
+        raise HTTPException(400, "the picture is not written in base64") from None
+    head = measure_picture(picture)
+    if head.kind not in PICTURES:
+        known = ", ".join(sorted(PICTURES))
+        raise HTTPException(400, f"pictures of the kind {head.kind} are not read; send {known}")
+    if head.width * head.height > limits.picture_pixels:
+        most = f"a picture may have at most {limits.picture_pixels:,} pixels"
+        raise HTTPException(413, f"{most}; this one has {head.width:,} by {head.height:,}")
+    return picture
 
 
-def _sentence(verdict: str, meant: str) -> str:
-    return f"{verdict}. {meant[:1].upper()}{meant[1:]}"
-
-
-def _attachment(html: str) -> Response:
-    headers = {"content-disposition": 'attachment; filename="explanation.html"'}
-    return Response(html, media_type="text/html", headers=headers)
+def _json(written: bytes) -> Response:
+    return Response(written, media_type="application/json")

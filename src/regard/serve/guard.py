@@ -33,6 +33,11 @@ HEADERS = {
     "cache-control": "no-store",
 }
 NOTHING = "default-src 'none'; frame-ancestors 'none'"
+WRITTEN = [
+    (name.encode(), value.encode())
+    for name, value in {**HEADERS, "content-security-policy": NOTHING}.items()
+]
+"""The headers that all answers have, unless they have their own."""
 OPEN = frozenset({"/", "/page.css", "/page.js", "/health"})
 """What can be asked without the key: the page itself says nothing of any text."""
 
@@ -68,9 +73,8 @@ class Guard:
         try:
             request.check()
             await self._app(scope, request.receive, request.send)
-            if (
-                request.refused is not None
-            ):  # while it was read; the app took that for its own error
+            if request.refused is not None:
+                # While it was read; the app took that for its own error.
                 raise request.refused
         except _Refused as refused:
             await request.refuse(refused.status, refused.error)
@@ -112,12 +116,12 @@ class _Request:
     ) -> None:
         self._settings, self.scope = settings, scope
         self._receive, self._send = receive, send
-        self._headers = {name.decode("latin-1"): value for name, value in scope["headers"]}
+        self._headers: dict[bytes, bytes] = dict(scope["headers"])
         self.status, self.received = UNANSWERED, 0
         self.body = bytearray()
         self.refused: _Refused | None = None
         self._arrived = False
-        self._due = time.monotonic() + settings.limits.sending_seconds
+        self._due = asyncio.get_running_loop().time() + settings.limits.sending_seconds
 
     def check(self) -> None:
         """Refuse who may not ask, and what says itself that it is too much."""
@@ -134,11 +138,9 @@ class _Request:
 
     async def receive(self) -> Message:
         """Receive the next part of the body, unless it is too much or takes too long."""
-        waiting = max(0.0, self._due - time.monotonic())
         try:
-            message = await asyncio.wait_for(
-                self._receive(), None if self._arrived else max(0.0, waiting)
-            )
+            async with asyncio.timeout_at(None if self._arrived else self._due):
+                message = await self._receive()
         except TimeoutError:
             self._refuse_later(408, "the request took too long to arrive")
         if message["type"] == "http.request":
@@ -158,15 +160,8 @@ class _Request:
         if message["type"] == "http.response.start":
             self.status = message["status"]
             given = {name.lower() for name, _ in message["headers"]}
-            wanted = {**HEADERS, "content-security-policy": NOTHING}
-            message["headers"] = [
-                *message["headers"],
-                *(
-                    (name.encode(), value.encode())
-                    for name, value in wanted.items()
-                    if name.encode() not in given
-                ),
-            ]
+            wanted = [header for header in WRITTEN if header[0] not in given]
+            message["headers"] = [*message["headers"], *wanted]
         await self._send(message)
 
     async def refuse(self, status: int, error: str) -> None:
@@ -201,4 +196,4 @@ class _Request:
         return f"a request may have at most {self._settings.limits.body_bytes:,} bytes"
 
     def _header(self, name: str) -> str:
-        return self._headers.get(name, b"").decode("latin-1")
+        return self._headers.get(name.encode(), b"").decode("latin-1")

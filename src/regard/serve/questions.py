@@ -9,6 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field
 __all__ = [
     "Batch",
     "BatchAnswer",
+    "Caption",
+    "CaptionAnswer",
     "Explain",
     "Failure",
     "Marking",
@@ -26,6 +28,13 @@ ModelName = Annotated[
     Field(description="Which model to ask, by its name in /models; else the first that can."),
 ]
 Label = Annotated[str | None, Field(description="The label to explain; else the model's answer.")]
+Format = Annotated[
+    Literal["json", "html"], Field(description="JSON, or a whole page to send to others.")
+]
+_PICTURE = (  # two by two pixels, as PNG
+    "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEklEQVR4nGP4z8DAAMIM/4EUABn4Av7JmnVDAAAA"
+    "AElFTkSuQmCC"
+)
 
 
 class _Strict(BaseModel):
@@ -61,9 +70,7 @@ class Explain(_Strict):
         str | None, Field(description="The label to contrast it with, for the method contrast.")
     ] = None
     receipt: Annotated[bool, Field(description="Measure how faithful the explanation is.")] = True
-    format: Annotated[
-        Literal["json", "html"], Field(description="JSON, or a whole page to send to others.")
-    ] = "json"
+    format: Format = "json"
 
 
 class Translate(_Strict):
@@ -75,6 +82,25 @@ class Translate(_Strict):
     receipt: Annotated[bool, Field(description="Measure whether what was looked at matters.")] = (
         False
     )
+    format: Format = "json"
+
+
+class Caption(_Strict):
+    """One picture to write about."""
+
+    picture: Annotated[
+        str,
+        Field(
+            description="The file of the picture, in base64: JPEG, PNG, GIF, WebP, BMP or TIFF.",
+            examples=[_PICTURE],
+            json_schema_extra={"contentEncoding": "base64"},
+        ),
+    ]
+    model: ModelName = None
+    receipt: Annotated[bool, Field(description="Measure whether what was looked at matters.")] = (
+        False
+    )
+    format: Format = "json"
 
 
 class Marking(_Strict):
@@ -110,6 +136,19 @@ class TranslationAnswer(BaseModel):
 
     model: str
     translations: list[dict[str, object]]
+
+
+class CaptionAnswer(BaseModel):
+    """What was written about a picture, and where each word looked: rows that sum to one."""
+
+    model: str
+    text: str
+    spans: list[tuple[int, int]]
+    weights: list[list[float]]
+    rows: int
+    columns: int
+    picture: Annotated[str, Field(description="A small JPEG file of the picture, in base64.")]
+    said: dict[str, object]
 
 
 class ModelList(BaseModel):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ from typing import Any
 from ..errors import ConfigError, MissingExtra
 from .settings import ServeSettings
 
-__all__ = ["options", "require_packages", "run"]
+__all__ = ["OwnSocket", "options", "require_packages", "run", "take_address"]
 
 STOPPING = 30  # seconds for what was accepted before the server stops
 
@@ -32,18 +33,52 @@ def require_packages() -> None:
 def run(settings: ServeSettings, *, workers: int = 1) -> None:
     """Serve until SIGINT or SIGTERM; then take no more, and finish what was accepted."""
     import uvicorn
+    from uvicorn.supervisors import Multiprocess
 
-    from .app import SETTINGS_VARIABLE, build_app
+    from .app import SETTINGS_VARIABLE, build_worker
 
     common = options(settings)
     _require_free(settings)
     if workers == 1:
         # Loaded here, so that a model that cannot be loaded is an error in one line.
-        uvicorn.run(build_app(settings), **common)
+        uvicorn.run(build_worker(settings), **common)
         return
     with _shared_metrics():
         os.environ[SETTINGS_VARIABLE] = settings.to_json()
-        uvicorn.run(f"{__package__}.app:worker", factory=True, workers=workers, **common)
+        app = f"{__package__}.app:worker"
+        config = uvicorn.Config(app, factory=True, workers=workers, **common)
+        with take_address(settings.host, settings.port) as address:
+            Multiprocess(config, sockets=[address]).run()
+
+
+class OwnSocket(socket.socket):
+    """A bound address; each process that it is sent to gets a socket of its own there.
+
+    Where processes take connections from one socket, whoever is quicker takes most of them, and
+    then has most of the work. The kernel deals connections out evenly to sockets of their own.
+    """
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Bind again, instead of handing over the same socket."""
+        host, port, *_ = self.getsockname()
+        return take_address, (host, port)
+
+
+def take_address(host: str, port: int) -> socket.socket:
+    """Take an address, so that others of this server can take it too."""
+    # Elsewhere than on Linux several sockets at an address do not share connections.
+    kind = OwnSocket if sys.platform == "linux" else socket.socket
+    made = kind(_family(host))
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if sys.platform == "linux":
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    made.bind((host, port))
+    made.set_inheritable(True)
+    return made
+
+
+def _family(host: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in host else socket.AF_INET
 
 
 def options(settings: ServeSettings) -> dict[str, Any]:
@@ -62,8 +97,7 @@ def options(settings: ServeSettings) -> dict[str, Any]:
 
 def _require_free(settings: ServeSettings) -> None:
     """Raise ``ConfigError`` where the address cannot be taken."""
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    with socket.socket(family) as trial:
+    with socket.socket(_family(settings.host)) as trial:
         trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             trial.bind((settings.host, settings.port))

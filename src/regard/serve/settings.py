@@ -24,6 +24,7 @@ class Limits:
     batch_texts: int = 256
     waiting: int = 512  # requests that wait for each kind of answer
     seconds: float = 30.0  # until an answer is given up
+    picture_pixels: int = 25_000_000  # a small file can hold a picture that fills all memory
     sending_seconds: float = 10.0  # until a request that does not arrive is given up
 
     def __post_init__(self) -> None:

@@ -16,18 +16,28 @@ from typing import Any, Generic, TypeVar
 
 import torch
 
+from ..data.pictures import PictureFile, require_pillow
 from ..errors import ConfigError, ModelError, RegardError, suggestion
+from ..estimators.captioner import Captioner
 from ..estimators.folder import CONFIG, task_of
 from ..estimators.saved import Saved
 from ..estimators.translator import Translator
 from ..explain.fitted import Fitted, Question
 from ..explain.methods import METHODS
 from ..records.alignment import Alignment
-from ..records.explanation import Explanation
+from .answers import write_caption, write_explanation, write_translations
 from .gathering import Gatherer
 from .settings import ServeSettings
 
-__all__ = ["KINDS", "Kind", "Loaded", "Shelf", "TextToExplain", "TextToTranslate"]
+__all__ = [
+    "KINDS",
+    "Kind",
+    "Loaded",
+    "PictureToCaption",
+    "Shelf",
+    "TextToExplain",
+    "TextToTranslate",
+]
 
 E = TypeVar("E")
 Q = TypeVar("Q")
@@ -44,6 +54,12 @@ class TextToExplain:
 
     text: str
     question: Question
+    page: str | None = None  # the title of a page, where that is wanted; None: JSON
+
+    @property
+    def size(self) -> int:
+        """How large it is, beside others of its kind."""
+        return len(self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +69,26 @@ class TextToTranslate:
     text: str
     count: int
     receipt: bool
+    page: str | None = None
+
+    @property
+    def size(self) -> int:
+        """How large it is, beside others of its kind."""
+        return len(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class PictureToCaption:
+    """A picture to write about."""
+
+    picture: PictureFile
+    receipt: bool
+    page: str | None = None
+
+    @property
+    def size(self) -> int:
+        """How large it is, beside others of its kind."""
+        return len(self.picture.content)
 
 
 @dataclass(frozen=True)
@@ -109,7 +145,9 @@ class Shelf:
         if name in able:
             return able[name]
         if name in self._models:
-            raise ConfigError(f"{name!r} is a model to {self._models[name].task}, not for this")
+            other = self._models[name]
+            known = " or ".join(sorted(other.queues))
+            raise ConfigError(f"{name!r} is a model to {other.task}; it can be asked to {known}")
         found = suggestion(name, self._models) if name else "no model here answers this"
         raise ConfigError(f"there is no model {name!r}; {found}" if name else found)
 
@@ -159,7 +197,7 @@ class Shelf:
         queues = {
             endpoint: Gatherer[Any, Any](
                 self._watch(endpoint, partial(answer, model)),
-                size=_characters,
+                size=_size,
                 most_waiting=limits.waiting,
             )
             for endpoint, answer in kind.answers.items()
@@ -167,8 +205,8 @@ class Shelf:
         return Loaded(name, task, digest or "", kind.describe(model), queues)
 
 
-def _characters(question: str | TextToExplain | TextToTranslate) -> int:
-    return len(question if isinstance(question, str) else question.text)
+def _size(question: str | TextToExplain | TextToTranslate | PictureToCaption) -> int:
+    return len(question) if isinstance(question, str) else question.size
 
 
 def _together(
@@ -199,13 +237,14 @@ def _label(fitted: Fitted, texts: Sequence[str]) -> list[dict[str, object]]:
     return found
 
 
-def _explain(fitted: Fitted, asked: Sequence[TextToExplain]) -> list[Explanation]:
+def _explain(fitted: Fitted, asked: Sequence[TextToExplain]) -> list[bytes]:
     """Explain each text."""
-    return _together(
+    found = _together(
         asked,
         lambda one: one.question,
         lambda question, some: fitted.explain([one.text for one in some], question),
     )
+    return [write_explanation(one, each.page) for one, each in zip(found, asked, strict=True)]
 
 
 def _describe_classifier(fitted: Fitted) -> dict[str, object]:
@@ -222,7 +261,7 @@ def _load_translator(folder: Path, device: str) -> Translator:
     return Translator.load(folder, device=device)
 
 
-def _translate(model: Translator, asked: Sequence[TextToTranslate]) -> list[list[Alignment]]:
+def _translate(model: Translator, asked: Sequence[TextToTranslate]) -> list[bytes]:
     """The best translations of each text, and where each piece of them looked."""
 
     def write(kind: tuple[int, bool], some: list[TextToTranslate]) -> list[list[Alignment]]:
@@ -232,11 +271,32 @@ def _translate(model: Translator, asked: Sequence[TextToTranslate]) -> list[list
         written = model.explain_candidates([one.text for one in some], count, generation=generation)
         return [model.with_receipts(found) for found in written] if receipt else written
 
-    return _together(asked, lambda one: (one.count, one.receipt), write)
+    found = _together(asked, lambda one: (one.count, one.receipt), write)
+    return [write_translations(one, each.page) for one, each in zip(found, asked, strict=True)]
 
 
 def _describe_translator(model: Translator) -> dict[str, object]:
     return {"network": model.settings_.network.name}
+
+
+def _load_captioner(folder: Path, device: str) -> Captioner:
+    require_pillow()
+    return Captioner.load(folder, device=device)
+
+
+def _caption(model: Captioner, asked: Sequence[PictureToCaption]) -> list[bytes]:
+    """What can be written about each picture, and where each word of it looked."""
+    found = _together(
+        asked,
+        lambda one: one.receipt,
+        lambda receipt, some: model.explain([one.picture for one in some], receipt=receipt),
+    )
+    return [write_caption(one, each.page) for one, each in zip(found, asked, strict=True)]
+
+
+def _describe_captioner(model: Captioner) -> dict[str, object]:
+    network = model.settings_.network
+    return {"network": network.name, "cells": network.grid**2}
 
 
 KINDS: dict[str, Kind[Any]] = {
@@ -244,5 +304,6 @@ KINDS: dict[str, Kind[Any]] = {
         _load_classifier, {"predict": _label, "explain": _explain}, _describe_classifier
     ),
     "translate": Kind(_load_translator, {"translate": _translate}, _describe_translator),
+    "caption": Kind(_load_captioner, {"caption": _caption}, _describe_captioner),
 }
 """How to serve each task, by the name that a saved model gives it."""

@@ -2,7 +2,7 @@
 // Everything is drawn with text nodes and element properties: no text of a user becomes markup.
 
 const $ = (id) => document.getElementById(id);
-const state = { models: [], asked: 0 };
+const state = { models: [], asked: 0, picture: null };
 const canMark = document.documentElement.dataset.marks === "yes";
 const percent = (share) => (100 * share).toFixed(share > 0.9995 || share < 0.0005 ? 0 : 1) + " %";
 
@@ -58,10 +58,20 @@ async function start() {
   suit();
 }
 
+const PURPOSES = {
+  explain: "Paste a text and see what the model answers, on which words it rests, and whether that is true.",
+  translate: "Paste a text and see how the model translates it, where each piece looked, and whether that matters.",
+  caption: "Give it a picture and see what the model writes about it, where each word looked, and whether that matters.",
+};
+const kindOf = (model) => Object.keys(PURPOSES).find((kind) => model.endpoints.includes(kind));
+
 function suit() {
-  const model = chosen();
-  const document_model = model.endpoints.includes("explain");
+  const model = chosen(), kind = kindOf(model);
+  const document_model = kind === "explain";
+  $("purpose").textContent = PURPOSES[kind];
   for (const box of document.querySelectorAll(".of-labels")) box.hidden = !document_model;
+  for (const box of document.querySelectorAll(".of-texts")) box.hidden = kind === "caption";
+  for (const box of document.querySelectorAll(".of-pictures")) box.hidden = kind !== "caption";
   $("other").replaceChildren(make("option", { value: "" }, "none"));
   for (const other of state.models) {
     if (other.name !== model.name && other.task === model.task) {
@@ -80,6 +90,14 @@ function suit() {
 
 const chosen = () => state.models.find((model) => model.name === $("model").value);
 
+// Make a model that takes this the chosen one, unless it is; say whether there is any.
+function choose(fits) {
+  const model = fits(chosen()) ? chosen() : state.models.find(fits);
+  if (!model) return false;
+  if (model !== chosen()) { $("model").value = model.name; suit(); }
+  return true;
+}
+
 // ---------------------------------------------------------------- asking
 
 $("ask").addEventListener("submit", (event) => { event.preventDefault(); show(); });
@@ -92,7 +110,9 @@ for (const id of ["label", "method", "receipt", "other"]) {
 
 async function show() {
   const text = $("text").value;
-  if (!text.trim()) return tell("There is no text to read yet.", true);
+  if (kindOf(chosen()) === "caption") {
+    if (!state.picture) return tell("There is no picture to look at yet.", true);
+  } else if (!text.trim()) return tell("There is no text to read yet.", true);
   const turn = ++state.asked;
   const names = [$("model").value, $("other").value].filter(Boolean);
   tell("Reading ...");
@@ -111,12 +131,17 @@ async function show() {
 
 async function ask(name, text) {
   const model = state.models.find((one) => one.name === name);
-  if (model.endpoints.includes("translate")) {
-    const asked = { text, model: name, receipt: true };
-    return drawTranslation(name, await (await call("translate", asked)).json());
+  const receipt = $("receipt").checked;
+  if (kindOf(model) === "caption") {
+    const asked = { picture: state.picture, model: name, receipt };
+    return drawCaption(asked, await (await call("caption", asked)).json());
+  }
+  if (kindOf(model) === "translate") {
+    const asked = { text, model: name, receipt };
+    return drawTranslation(asked, await (await call("translate", asked)).json());
   }
   const question = {
-    text, model: name, method: $("method").value, receipt: $("receipt").checked,
+    text, model: name, method: $("method").value, receipt,
     label: model.labels.includes($("label").value) ? $("label").value : null,
   };
   return drawExplanation(model, question, await (await call("explain", question)).json());
@@ -149,10 +174,12 @@ function drawExplanation(model, question, found) {
     if (note) section.append(make("p", { className: "muted" }, note));
   }
   if (decision.receipt) section.append(receipt(decision, found.said));
-  section.append(make("div", { className: "actions" },
-    make("button", { type: "button", onclick: () => save(question) }, "Save this as a file to send")));
+  section.append(saving("explain", question));
   return section;
 }
+
+const saving = (path, question) => make("div", { className: "actions" },
+  make("button", { type: "button", onclick: () => save(path, question) }, "Save this as a file to send"));
 
 function probabilityBars(probabilities, label) {
   const ranked = [...probabilities].sort((one, other) => other[1] - one[1]).slice(0, 8);
@@ -402,41 +429,163 @@ function chart(curve, decision) {
   return make("div", {}, caption, svg);
 }
 
+// ---------------------------------------------------------------- what was written
+
+// A text with its pieces as buttons: one stop for the Tab key, arrows go from piece to piece.
+function sentence(text, spans, onChoose, given) {
+  const points = Array.from(text), box = make("p", { className: "sentence", dir: "auto", ...given });
+  const buttons = [];
+  let done = 0;
+  spans.forEach(([start, end], number) => {
+    if (start < done || start === end) return; // white space, or inside the piece before
+    box.append(points.slice(done, start).join(""));
+    const piece = make("span", { className: "piece" }, points.slice(start, end).join(""));
+    piece.number = number;
+    if (onChoose) {
+      piece.setAttribute("role", "button");
+      piece.setAttribute("aria-pressed", "false");
+      piece.tabIndex = buttons.length ? -1 : 0;
+      for (const event of ["click", "pointerenter", "focus"]) piece.addEventListener(event, () => onChoose(number));
+    }
+    buttons.push(piece);
+    box.append(piece);
+    done = end;
+  });
+  box.append(points.slice(done).join(""));
+  if (onChoose) box.addEventListener("keydown", (event) => {
+    const place = buttons.indexOf(document.activeElement), step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (place < 0 || !step || !buttons[place + step]) return;
+    buttons[place].tabIndex = -1;
+    buttons[place + step].tabIndex = 0;
+    buttons[place + step].focus();
+    event.preventDefault();
+  });
+  box.pieces = buttons;
+  return box;
+}
+
+function press(box, number) {
+  for (const piece of box.pieces) piece.setAttribute("aria-pressed", String(piece.number === number));
+}
+
+function judged(section, said) {
+  const [first, ...rest] = said.verdict;
+  if (first) section.append(make("p", { className: "conclusion" }, first));
+  for (const note of [...rest, said.looks, said.remark]) {
+    if (note) section.append(make("p", { className: "muted" }, note));
+  }
+}
+
 // ---------------------------------------------------------------- translations
 
-function drawTranslation(name, found) {
-  const section = make("article", { className: "answer" }, make("h2", {}, name));
+function drawTranslation(asked, found) {
+  const section = make("article", { className: "answer" }, make("h2", {}, asked.model));
   for (const one of found.translations) {
-    const source = Array.from(one.source), target = Array.from(one.target);
-    section.append(make("p", { className: "lead", dir: "auto" }, one.target));
-    const head = make("tr", {}, make("th"));
-    for (const span of one.source_spans) head.append(make("th", { scope: "col" }, source.slice(...span).join("")));
-    const body = make("tbody");
-    one.target_spans.forEach((span, row) => {
-      const line = make("tr", {}, make("th", { scope: "row" }, target.slice(...span).join("") || "·"));
-      for (const weight of one.weights[row]) {
-        const cell = make("td", { title: percent(weight) });
-        cell.style.backgroundColor = `rgba(var(--for), ${weight.toFixed(2)})`;
-        line.append(cell);
+    const told = make("p", { className: "muted", role: "status" }, "Point at a written piece, or go to it with the arrow keys, to see where it looked.");
+    const source = sentence(one.source, one.source_spans, null, { className: "sentence of-source" });
+    const written = sentence(one.target, one.target_spans, (number) => {
+      press(written, number);
+      const row = one.weights[number];
+      for (const piece of source.pieces) {
+        const weight = row[piece.number];
+        piece.style.backgroundColor = weight < 0.01 ? "" : `rgba(var(--for), ${weight.toFixed(2)})`;
+        piece.title = percent(weight);
       }
-      body.append(line);
+      const best = row.indexOf(Math.max(...row));
+      const name = best < 0 ? "" : Array.from(one.source).slice(...one.source_spans[best]).join("");
+      told.textContent = best < 0 ? "There was nothing to look at." : `Looked at “${name}” with ${percent(row[best])}.`
+        + (one.said.losses.length ? ` Its probability: ${one.said.losses[number]}.` : "");
     });
-    section.append(make("h3", {}, "Where each written piece (rows) looked"),
-      make("div", { className: "scroll", tabIndex: 0 }, make("table", { className: "matrix" }, make("thead", {}, head), body)));
-    if (one.receipt) {
-      section.append(make("p", { className: "conclusion" },
-        `Is it true? Verdict: ${one.receipt.judgement.verdict}.`));
-    }
+    section.append(written, source, told, matrix(one));
+    judged(section, one.said);
   }
+  section.append(saving("translate", asked));
+  return section;
+}
+
+function matrix(one) {
+  const source = Array.from(one.source), target = Array.from(one.target);
+  const head = make("tr", {}, make("th"));
+  for (const span of one.source_spans) head.append(make("th", { scope: "col" }, source.slice(...span).join("")));
+  const body = make("tbody");
+  one.target_spans.forEach((span, row) => {
+    const line = make("tr", {}, make("th", { scope: "row" }, target.slice(...span).join("") || "·"));
+    for (const weight of one.weights[row]) {
+      const cell = make("td", { title: percent(weight) });
+      cell.style.backgroundColor = `rgba(var(--for), ${weight.toFixed(2)})`;
+      line.append(cell);
+    }
+    body.append(line);
+  });
+  return make("details", { open: true }, make("summary", {}, "Where each written piece (rows) looked"),
+    make("div", { className: "scroll", tabIndex: 0 }, make("table", { className: "matrix" }, make("thead", {}, head), body)));
+}
+
+// ---------------------------------------------------------------- captions
+
+// The picture, and what a word did not look at under a veil.
+function seen(found, number) {
+  const image = make("img", { src: "data:image/jpeg;base64," + found.picture, alt: "", width: found.width, height: found.height });
+  const box = make("div", { className: "seen", role: "img" }, image);
+  const show = (word) => {
+    box.replaceChildren(image);
+    if (word === null) return box.setAttribute("aria-label", "The picture");
+    const row = found.weights[word], most = Math.max(1e-12, ...row), peak = row.indexOf(Math.max(...row));
+    const veil = make("canvas", { width: found.columns, height: found.rows });
+    const cells = new ImageData(found.columns, found.rows);
+    row.forEach((weight, cell) => { cells.data[4 * cell + 3] = 205 * (1 - weight / most); });
+    veil.getContext("2d").putImageData(cells, 0, 0);
+    const frame = make("span", { className: "peak" });
+    frame.style.left = `${(100 * (peak % found.columns)) / found.columns}%`;
+    frame.style.top = `${(100 * Math.floor(peak / found.columns)) / found.rows}%`;
+    frame.style.width = `${100 / found.columns}%`;
+    frame.style.height = `${100 / found.rows}%`;
+    box.append(veil, frame);
+    box.setAttribute("aria-label", `Where “${wordOf(found, word)}” looked: most at the ${found.said.places[word]}`);
+  };
+  show(number);
+  return { box, show };
+}
+
+const wordOf = (found, number) => Array.from(found.text).slice(...found.spans[number]).join("");
+
+function drawCaption(asked, found) {
+  const section = make("article", { className: "answer" }, make("h2", {}, asked.model));
+  const large = seen(found, null);
+  const told = make("p", { className: "muted", role: "status" }, "Point at a word, or go to it with the arrow keys, to see where it looked.");
+  const choices = [];
+  const choose = (number) => {
+    large.show(number);
+    press(written, number);
+    choices.forEach((choice, place) => choice.setAttribute("aria-pressed", String(place === number)));
+    const most = Math.max(...found.weights[number]);
+    told.textContent = `“${wordOf(found, number)}” looked most at the ${found.said.places[number]}, with ${percent(most)} on one cell.`
+      + (found.said.losses.length ? ` Its probability: ${found.said.losses[number]}.` : "");
+  };
+  const written = sentence(found.text, found.spans, choose);
+  const looks = make("ol", { className: "looks", "aria-label": "Where each word looked" });
+  found.spans.forEach((_, number) => {
+    const most = Math.max(...found.weights[number]);
+    const choice = make("button", { type: "button", onclick: () => choose(number) }, seen(found, number).box,
+      make("b", {}, wordOf(found, number)), " ", make("small", {}, `${percent(most)} ${found.said.places[number]}`));
+    choice.setAttribute("aria-pressed", "false");
+    choices.push(choice);
+    looks.append(make("li", {}, choice));
+  });
+  const right = make("div", {}, written, told);
+  judged(right, found.said);
+  section.append(make("div", { className: "stage" }, large.box, right), looks,
+    make("p", { className: "muted" }, "Clear cells were looked at most, dark ones hardly or not at all; the heaviest is framed."),
+    saving("caption", asked));
   return section;
 }
 
 // ---------------------------------------------------------------- files
 
-async function save(question) {
+async function save(path, question) {
   try {
-    const answer = await call("explain", { ...question, format: "html" });
-    const link = make("a", { href: URL.createObjectURL(await answer.blob()), download: "explanation.html" });
+    const answer = await call(path, { ...question, format: "html" });
+    const link = make("a", { href: URL.createObjectURL(await answer.blob()), download: path + ".html" });
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   } catch (problem) { tell(problem.message, true); }
@@ -449,9 +598,13 @@ for (const kind of ["dragover", "dragleave", "drop"]) {
     if (kind === "drop" && event.dataTransfer.files[0]) open(event.dataTransfer.files[0]);
   });
 }
-$("file").addEventListener("change", () => { if ($("file").files[0]) open($("file").files[0]); });
+for (const id of ["file", "picture"]) {
+  $(id).addEventListener("change", () => { if ($(id).files[0]) open($(id).files[0]); });
+}
 
 async function open(file) {
+  if (file.type.startsWith("image/")) return openPicture(file);
+  if (!choose((model) => kindOf(model) !== "caption")) return tell("The models here read pictures, no texts.", true);
   if (file.size > 20e6) return tell(`${file.name} is too large for this page; use regard predict.`, true);
   const text = await file.text();
   $("rows").replaceChildren();
@@ -459,6 +612,35 @@ async function open(file) {
   $("text").value = /\.html?$/i.test(file.name)
     ? new DOMParser().parseFromString(text, "text/html").body.innerText : text;
   show();
+}
+
+async function openPicture(file) {
+  if (!choose((model) => kindOf(model) === "caption")) return tell("No model here writes about pictures.", true);
+  const written = (blob) => new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(reader.result.slice(reader.result.indexOf(",") + 1));
+    reader.onerror = () => reject(new Error(`${file.name} cannot be read.`));
+    reader.readAsDataURL(blob);
+  });
+  try {
+    state.picture = await written(await smaller(file));
+    $("picture-name").textContent = `${file.name}; drop another, or`;
+    show();
+  } catch (problem) { tell(problem.message, true); }
+}
+
+// A photograph of a phone is larger than a server takes; a network looks at far fewer pixels.
+async function smaller(file) {
+  if (file.size < 2e6) return file;
+  const image = await createImageBitmap(file).catch(() => null);
+  if (!image) return file; // the server may know the kind
+  const scale = Math.min(1, 1600 / Math.max(image.width, image.height));
+  const canvas = make("canvas", { width: Math.round(image.width * scale), height: Math.round(image.height * scale) });
+  const context = canvas.getContext("2d");
+  context.fillStyle = "white";
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  context.drawImage(image, 0, 0, canvas.width, canvas.height);
+  return new Promise((resolve) => canvas.toBlob((blob) => resolve(blob || file), "image/jpeg", 0.9));
 }
 
 function readTable(text) {
