@@ -6,6 +6,7 @@ import re
 import runpy
 import sys
 from argparse import Namespace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ import pyarrow.parquet
 import pytest
 from scipy.stats import fisher_exact
 
+from regard.experiments.addition import Addition
 from support.reviews import reviews, tiny
 
 FOLDER = Path(__file__).resolve().parents[1] / "benchmarks"
@@ -76,6 +78,16 @@ def test_words_of_the_list_are_counted_among_the_heaviest_tenth_and_the_others(c
     chance = fisher_exact(table, alternative="greater").pvalue
     assert chance < 0.001
     assert f"p = {chance:.3g}" in capsys.readouterr().out
+
+
+def test_signs_are_counted_as_the_example_of_keras_counts_them(monkeypatch):
+    """Blanks behind a short total count too, so that whole totals are never more."""
+    monkeypatch.syspath_prepend(str(FOLDER))
+    addition = script("addition")
+    wanted = [[5, 6, 7], [5, 6], [6, 5], [5]]
+    assert addition.share_of_signs([[5, 6, 7], [5, 6], [5, 6], []], wanted, 3) == 9 / 12
+    run = addition.run(0, replace(Addition.quick(), epochs=1))
+    assert run["epochs"] == 1 and 0 <= run["exact"] <= run["signs"] < 1
 
 
 @pytest.fixture

@@ -2,6 +2,8 @@
 
 import random
 
+import numpy as np
+
 from regard.arena.contenders import BERT_VARIABLE, CONTENDERS, Lesson
 from regard.arena.run import Arena, sides
 from regard.data.readers import read_texts
@@ -45,6 +47,21 @@ def test_a_bert_is_named_by_the_environment_or_left_out(monkeypatch, tmp_path):
     assert contender.missing() == ""
     documents = [Document(*both) for both in zip(texts, labels, strict=True)]
     made = contender.train(Lesson(documents, seed=0))
+    (tmp_path / "saved").mkdir()
+    made.save(tmp_path / "saved")
+    again = contender.load(tmp_path / "saved", "cpu")
+    assert (again.predict_proba(texts) == made.predict_proba(texts)).all()
+
+
+def test_fasttext_learns_is_saved_and_answers_alike(tmp_path):
+    """004-01: the averaged baseline is a contender like any other."""
+    contender = CONTENDERS["fasttext"]
+    texts, labels = reviews(120)
+    documents = [Document(*both) for both in zip(texts, labels, strict=True)]
+    made = contender.train(Lesson(documents[:96], seed=0))
+    likely = made.predict_proba(texts[96:])
+    answers = [list(made.classes_)[place] for place in likely.argmax(1)]
+    assert np.mean([one == other for one, other in zip(answers, labels[96:], strict=True)]) >= 0.9
     (tmp_path / "saved").mkdir()
     made.save(tmp_path / "saved")
     again = contender.load(tmp_path / "saved", "cpu")

@@ -49,7 +49,7 @@ def write(tmp_path, data, name="vectors"):
 
 @pytest.mark.parametrize("name", FORMS)
 def test_every_form_gives_the_rows_of_the_vocabulary(tmp_path, name):
-    """000-12: text and binary files, plain and compressed, with a header or without."""
+    """000-12, 004-01: text and binary files, plain and compressed, with a header or without."""
     found = read_vectors(write(tmp_path, FORMS[name], name), VOCAB)
     assert found.matrix.dtype == np.float32 and found.matrix.shape == (len(VOCAB), 3)
     assert found.known.tolist() == [False, False, True, True, False, True]

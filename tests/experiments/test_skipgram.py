@@ -31,7 +31,7 @@ def laps():
 
 
 def test_words_that_stand_alike_lie_together(laps):
-    """The neighbours of a pet are the other pets, those of a fruit fruit."""
+    """004-01: the neighbours of a pet are the other pets, those of a fruit fruit."""
     vectors = laps[-1].vectors
     for kind in KINDS.values():
         for word in kind:

@@ -30,6 +30,7 @@ from ..estimators.named import classifier_from
 from ..estimators.recipes import find_recipe
 from ..estimators.voting import VotingClassifier
 from ..models.base import Impose, Model, Output
+from ..models.fasttext import FastTextConfig
 from ..models.wide import WideConfig
 from ..models.words import WordEmbedding
 from ..ragged import Ragged
@@ -121,7 +122,8 @@ def _train_network(lesson: Lesson, network: str, changes: Sequence[str], recipe:
 
 
 def _load(folder: Path, device: str) -> Candidate:
-    return DocumentClassifier.load(folder, device=device, models={SilentConfig.name: SilentConfig})
+    own = {SilentConfig.name: SilentConfig, FastTextConfig.name: FastTextConfig}
+    return DocumentClassifier.load(folder, device=device, models=own)
 
 
 def of_network(name: str, title: str, network: str = "han", *changes: str) -> Contender:
@@ -225,6 +227,23 @@ def _train_ngrams(lesson: Lesson) -> Candidate:
     )
 
 
+# fastText, with about the passes and rates that its authors use; it has no attention to compare.
+
+
+def _train_fasttext(lesson: Lesson) -> Candidate:
+    training = TrainingConfig(epochs=10, batch_size=16, learning_rate=0.03, seed=lesson.seed)
+    classifier = DocumentClassifier(
+        FastTextConfig(), training=training, wide=None, device=lesson.device
+    )
+    options = FitOptions(
+        observers=lesson.observers,
+        recipe=find_recipe("fast"),
+        interrupts=lesson.interrupts,
+        choose_method=False,
+    )
+    return classifier.fit_documents(lesson.documents, options=options)
+
+
 # Plain methods, from the raw texts.
 
 
@@ -307,6 +326,7 @@ CONTENDERS: dict[str, Contender] = {
         Contender("majority", "most frequent class", _Majority.train, _Majority.load, draws=False),
         Contender("tfidf", "TF-IDF + linear", _Linear.train, _Linear.load, draws=False),
         Contender("ngrams", "n-grams alone", _train_ngrams, _load),
+        Contender("fasttext", "fastText, pairs of words", _train_fasttext, _load),
         of_network("glass-box", "glass box", "han", "network.encoder=none"),
         of_network("flat", "flat RNN", "flat"),
         of_network("han-mean", "HAN (mean)", "han", "network.pooling=mean"),
