@@ -71,9 +71,9 @@ class Value:
         """Whether it is the same number."""
         return self.graph.op("Equal", self, other)
 
-    def take(self, index: Value) -> Value:
-        """Its rows of these numbers."""
-        return self.graph.op("Gather", self, index)
+    def take(self, index: Value | int, axis: int = 0) -> Value:
+        """Its rows of these numbers, or its columns."""
+        return self.graph.op("Gather", self, index, axis=axis)
 
     def part(self, start: int, end: int | None = None) -> Value:
         """Its rows from one place to another, counted from the end where negative."""
@@ -81,10 +81,9 @@ class Value:
         edges = (self.graph.constant(np.array([edge])) for edge in (start, last))
         return self.graph.op("Slice", self, *edges, self.graph.constant(np.array([0])))
 
-    def first(self, count: Value) -> Value:
-        """So many of its rows."""
-        zero = self.graph.constant(np.array([0]))
-        return self.graph.op("Slice", self, zero, count.shaped(1), zero)
+    def first(self, count: Value, axis: int = 0) -> Value:
+        """So many of its rows, or of its columns."""
+        return self.graph.op("Slice", self, np.array([0]), count.shaped(1), np.array([axis]))
 
     def size(self) -> Value:
         """How many rows it has, as a single number."""
@@ -120,9 +119,9 @@ class Value:
         """The largest of its whole numbers, or the least where there is none above it."""
         return self.graph.joined(self, np.array([least])).apply("ReduceMax", keepdims=0)
 
-    def put(self, index: Value, rows: Value, reduction: str = "none") -> Value:
-        """Itself with other rows in these places; several in one place are added, or the like."""
-        return self.graph.op("ScatterElements", self, index, rows, axis=0, reduction=reduction)
+    def put(self, index: Value, given: Value, reduction: str = "none", axis: int = 0) -> Value:
+        """Itself with other numbers in these places; several in one are added, or the like."""
+        return self.graph.op("ScatterElements", self, index, given, axis=axis, reduction=reduction)
 
 
 class Graph:
@@ -163,8 +162,8 @@ class Graph:
         """Keep an array in the graph; the same small array is kept once."""
         from onnx import numpy_helper
 
-        whole = np.ascontiguousarray(array)
-        key = "" if whole.nbytes > 64 else repr((whole.dtype, whole.tolist()))
+        whole = np.asarray(array, order="C")
+        key = "" if whole.nbytes > 64 else repr((whole.dtype, whole.shape, whole.tolist()))
         if key and key in self._known:
             return self._known[key]
         named = f"constant_{len(self._constants)}" if key else self._named(name)

@@ -565,18 +565,18 @@ def _weigh(part: WidePart, batch: _Batch, vocab_size: int) -> _Shares:
     pairs = ordered.take(first)
     homes, features = pairs / count, graph.op("Mod", pairs, count)
     values = _values(part, features, homes, times, documents)
-    weights = graph.constant(part.weights, "weights").take(features).as_kind(np.float64)
-    added = weights * values.columns()  # (distinct features of documents, classes)
-    index = graph.op("Expand", homes.columns(), added.apply("Shape"))
-    nothing = _zero(graph, np.float64).filling(documents + 1, _width(added))
-    # The share of an n-gram is split evenly over its occurrences, and then over its words.
-    each = (added / times.as_kind(np.float64).columns()).take(
-        is_new.as_kind(np.int64).running().part(0, -1) - 1
-    )
+    # From here on a class is a row: operators are quick along rows and slow across them.
+    weights = graph.constant(part.weights, "weights").take(features).apply("Transpose")
+    added = weights.as_kind(np.float64) * values  # (classes, distinct features of documents)
+    nothing = _zero(graph, np.float64).filling(added.size(), documents + 1)
+    sums = nothing.put(_for_each_class(homes, added), added, "add", axis=1)
+    # The share of an n-gram is split evenly over its occurrences.
+    numbers = is_new.as_kind(np.int64).running().part(0, -1) - 1
+    each = (added / times.as_kind(np.float64)).take(numbers, axis=1)
     starts = graph.op("Compress", graph.counting(there.size()), there).take(order.part(0, -1))
     return _Shares(
-        nothing.put(index, added, "add").first(documents),
-        _by_word(each, starts, batch.ids.size(), part.table.longest),
+        sums.first(documents, axis=1).apply("Transpose"),
+        _by_word(each, starts, batch.ids.size(), part.table.longest).apply("Transpose"),
     )
 
 
@@ -590,20 +590,29 @@ def _values(part: WidePart, features: Value, homes: Value, times: Value, documen
 
 
 def _by_word(each: Value, starts: Value, words: Value, longest: int) -> Value:
-    """Split what occurrences add, (hits, classes), over their words, (words, classes).
+    """Split what occurrences add, (classes, hits), evenly over their words, (classes, words).
 
     ``starts`` says where each stands in an array that has all words once for each length.
     """
-    graph = each.graph
-    some = graph.op("Max", words, 1)
-    size, word = starts / some + 1, graph.op("Mod", starts, some)
-    shares = each / size.as_kind(np.float64).columns()
-    found = _zero(graph, np.float64).filling(words, _width(each))
-    for place in range(longest):
-        inside = graph.either(size.above(place).columns(), shares, _zero(graph, np.float64))
-        at = graph.op("Min", word + place, words - 1).columns()
-        found = found.put(graph.op("Expand", at, inside.apply("Shape")), inside, "add")
+    graph, classes, nothing = each.graph, each.size(), _zero(each.graph, np.float64)
+    whole = nothing.filling(classes, words * longest)
+    whole = whole.put(_for_each_class(starts, each), each, axis=1)
+    sizes = (classes, _number(graph, longest), words)
+    shape = graph.joined(*(size.shaped(1) for size in sizes))
+    by_length = graph.op("Reshape", whole, shape, allowzero=1)
+    found = nothing.filling(classes, words)
+    for length in range(1, longest + 1):
+        share = by_length.take(length - 1, axis=1) * graph.constant(np.array(1 / length))
+        found = found + share
+        for place in range(1, length):
+            moved = nothing.filling(classes, _number(graph, place))
+            found = found + graph.joined(moved, share, axis=1).first(words, axis=1)
     return found
+
+
+def _for_each_class(index: Value, values: Value) -> Value:
+    """The same places in every row of values, (classes, items)."""
+    return index.graph.op("Expand", index, values.apply("Shape"))
 
 
 def _features(part: WidePart, batch: _Batch, vocab_size: int) -> Value:
