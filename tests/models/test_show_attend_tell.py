@@ -65,6 +65,20 @@ class TestEveryWay:
         torch.testing.assert_close(together, alone)
 
 
+def test_without_an_opening_and_feeding_a_word_knows_what_it_looks_at_alone():
+    """Other pictures change nothing but what each look finds: no other road leads to a word."""
+    data = captions()
+    model = build(decoder="luong", opening="nothing", feeding=False).eval()
+    told = [[4, 5, 6]] * 2
+    batch = EncodedCaptions(data.pictures, [0, 1], told, cells=16).batch(range(2))
+    first, second = model(batch).logits.view(2, 4, -1)
+    assert not torch.allclose(first, second)
+    with torch.no_grad():
+        model.decoder.combine.weight[:, :12] = 0  # the columns of what a look found
+    first, second = model(batch).logits.view(2, 4, -1)
+    torch.testing.assert_close(first, second)
+
+
 def test_the_mean_looks_everywhere_alike():
     model = build(attention="mean").eval()
     assert not model.config.attends

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from regard.nn.pictures import EfficientNetLite0, SmallCNN
+from regard.nn.pictures import EfficientNetLite0, FineEfficientNetLite0, SmallCNN
 
 
 def pictures(count, side, seed=0):
@@ -26,6 +26,27 @@ def test_a_cell_sees_its_own_part_of_the_picture():
     network(given)[0, :, 0, 0].sum().backward()
     seen = given.grad[0].abs().sum(0)
     assert seen[:16, :16].mean() > 20 * seen[48:, 48:].mean()
+
+
+def test_a_cell_that_is_looked_at_alone_sees_nothing_else():
+    network = SmallCNN(channels=8, halvings=3, alone=True).eval()
+    given = pictures(1, 32)
+    found = network(given)
+    assert found.shape == (1, 8, 4, 4)
+    given[:, :, 8:16, 24:] = 255 - given[:, :, 8:16, 24:]  # the last cell of the second row
+    changed = (network(given) != found).any(1)[0]
+    assert changed.nonzero().tolist() == [[1, 3]]
+
+
+def test_a_fine_map_has_four_times_the_cells_and_the_last_map_in_it():
+    torch.manual_seed(0)
+    coarse, fine = EfficientNetLite0().eval(), FineEfficientNetLite0().eval()
+    fine.load_state_dict(coarse.state_dict())
+    given = pictures(1, 64)
+    with torch.no_grad():
+        found, last = fine(given), coarse(given)
+    assert found.shape == (1, 1392, 4, 4)
+    torch.testing.assert_close(found[:, 112:], last.repeat_interleave(2, 2).repeat_interleave(2, 3))
 
 
 def test_efficientnet_halves_five_times_whatever_the_size():

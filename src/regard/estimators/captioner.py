@@ -11,7 +11,7 @@ from typing import Self
 import numpy as np
 import torch
 
-from ..config import Plain, require, require_one_of
+from ..config import Plain, require_one_of
 from ..data.captions import (
     CaptionColumns,
     Captioned,
@@ -43,7 +43,13 @@ from ..records.data import CaptionCheck, describe_left_out
 from ..records.history import History
 from ..records.translation import Candidate
 from ..tasks.captions import score_captions
-from ..tasks.generate import ForcedLoss, ForcingConfig, GenerationConfig, TokenLoss, generate
+from ..tasks.generate import (
+    ForcingConfig,
+    GenerationConfig,
+    TokenLoss,
+    generate,
+    written_ids,
+)
 from ..text.units import END, Units, UnitsConfig, spell
 from ..text.vocab import cut_texts
 from ..training.batches import PlannedBatches
@@ -52,7 +58,7 @@ from ..training.devices import choose_device
 from ..training.observers import TrainingProgress
 from .fitting import FitOptions, Holdout, Pace, begin_fit
 from .saved import CaptionerSettings, SavedCaptioner
-from .text_estimator import TextEstimator, draw_network
+from .text_estimator import draw_network
 from .trainer import FitData
 from .training_captions import (
     CaptionJudge,
@@ -60,6 +66,7 @@ from .training_captions import (
     look_at_pictures,
     prepare_captions,
 )
+from .writing_estimator import WritingEstimator, train_writer
 
 __all__ = ["CAPTION_GENERATION", "CAPTION_TRAINING", "CAPTION_UNITS", "Captioner"]
 
@@ -83,7 +90,7 @@ WRITTEN_TOGETHER = 32
 """How many pictures are written about together."""
 
 
-class Captioner(TextEstimator):
+class Captioner(WritingEstimator[ShowAttendTellConfig]):
     """Writes about pictures, and shows which cells of them it looked at for each word.
 
     A network from scratch suits simple pictures, or many; photographs need a ``backbone``, the
@@ -199,15 +206,12 @@ class Captioner(TextEstimator):
                 data.references,
                 bleu=settings.training.monitor == "bleu",
             )
-            tokens = TokenLoss(label_smoothing=settings.training.label_smoothing)
-            plain = settings.to_dict()
             held_out = None if data.validation is None else self._batches(data.validation)
-            self.history_ = fit.train(
+            self.history_ = train_writer(
+                fit,
                 self.model_,
                 FitData(self._batches(data.training), held_out, judge),
-                loss=ForcedLoss(tokens, settings.forcing),
-                config=settings.training,
-                settings={part: plain[part] for part in ("network", "units", "forcing")},
+                settings,
                 check=lambda pace: self._estimated(data, pace),
             )
             self.facts_: Mapping[str, Plain] = fit.facts(
@@ -230,7 +234,7 @@ class Captioner(TextEstimator):
         generation: GenerationConfig | None = None,
     ) -> list[list[Candidate]]:
         """Return the best things to write about each picture, best first, ``count`` at most."""
-        asked = self._widened(count, generation)
+        asked = (generation or self.generation).giving(count)
         return [
             [self._candidate(one) for one in wrote.found[:count]]
             for wrote in self._written(_open_all(pictures), asked)
@@ -338,17 +342,6 @@ class Captioner(TextEstimator):
             )
         return _reader_of(self.network, device, load_backbone(encoder, self.backbone))
 
-    def _asked(self) -> CaptionerSettings:
-        """The settings as they were asked for."""
-        return CaptionerSettings(
-            self.network,
-            self.training,
-            self.units,
-            self.forcing,
-            self.generation,
-            self.validation,
-        )
-
     def _adopt(self, units: Units, reader: PictureReader, settings: CaptionerSettings) -> None:
         """Take over a vocabulary, and build a fresh network for it."""
         self._unfit()
@@ -386,18 +379,6 @@ class Captioner(TextEstimator):
                 "with network.attention soft or hard"
             )
 
-    def _widened(self, count: int, generation: GenerationConfig | None) -> GenerationConfig:
-        """How to write, so that there are ``count`` candidates."""
-        asked = generation or self.generation
-        require(count >= 1, f"count must be at least 1, got {count}")
-        if count == 1:
-            return asked
-        require(
-            asked.method == "beam",
-            f"several candidates need a beam; generation.method is {asked.method!r}",
-        )
-        return replace(asked, beam=max(asked.beam, count))
-
     def _written(
         self, pictures: Iterator[PictureFile], config: GenerationConfig
     ) -> Iterator[_Wrote]:
@@ -409,13 +390,13 @@ class Captioner(TextEstimator):
                 yield _Wrote(*parts)
 
     def _candidate(self, found: Hypothesis) -> Candidate:
-        text = self.units_.decode(_without_end(found))
+        text = self.units_.decode(written_ids(found))
         return Candidate(text, found.score, found.log_probability, found.ended)
 
     def _caption(self, wrote: _Wrote, *, receipt: bool) -> Caption:
         best, grid = wrote.found[0], self.settings_.network.grid
         assert best.weights is not None  # every decoder of pictures looks
-        ids = _without_end(best)
+        ids = written_ids(best)
         weights = best.weights[: len(ids)].float().numpy().reshape(len(ids), grid**2)
         target = spell(self.units_, ids, {})
         small, width, height = draw_small(wrote.file)
@@ -490,10 +471,6 @@ def _reader_of(
     network: ShowAttendTellConfig, device: torch.device, backbone: EfficientNetLite0 | None
 ) -> PictureReader:
     return PictureReader(network, device, None if backbone is None else backbone.to(device))
-
-
-def _without_end(found: Hypothesis) -> list[int]:
-    return [id for id in found.ids.tolist() if id != END]
 
 
 def _open_all(pictures: Iterable[Given]) -> Iterator[PictureFile]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,9 +62,11 @@ __all__ = [
     "Settings",
     "TranslatorSettings",
     "TunedSettings",
+    "WriterSettings",
 ]
 
 N = TypeVar("N")
+W = TypeVar("W", bound=PairConfig | ShowAttendTellConfig)
 
 PIECES = "pieces.json"
 _SEEN = "seen.safetensors"
@@ -314,10 +316,10 @@ TRANSLATOR_CARD = Card(
 
 
 @dataclass(frozen=True)
-class TranslatorSettings:
-    """What a translator was fitted with, whatever its parameters have become since."""
+class WriterSettings(Generic[W]):
+    """What a network that writes was fitted with, whatever has become of the parameters since."""
 
-    network: PairConfig
+    network: W
     training: TrainingConfig
     units: UnitsConfig
     forcing: ForcingConfig
@@ -327,6 +329,22 @@ class TranslatorSettings:
     def to_dict(self) -> dict[str, dict[str, Plain]]:
         """Return every part's settings as plain values, by the name of the part."""
         return _by_part(self)
+
+    @classmethod
+    def read(cls, opened: SavedFolder, network: type[W]) -> WriterSettings[W]:
+        """Read what a folder says."""
+        return cls(
+            network=opened.settings("network", network),
+            training=opened.settings("training", TrainingConfig),
+            units=opened.settings("units", UnitsConfig),
+            forcing=opened.settings("forcing", ForcingConfig),
+            generation=opened.settings("generation", GenerationConfig),
+            validation=_validation(opened),
+        )
+
+
+TranslatorSettings = WriterSettings[PairConfig]
+CaptionerSettings = WriterSettings[ShowAttendTellConfig]
 
 
 @dataclass(frozen=True)
@@ -358,24 +376,15 @@ class SavedTranslator:
 
     @classmethod
     def _parts(cls, opened: SavedFolder, kind: type[PairConfig]) -> SavedTranslator:
-        network = opened.settings("network", kind)
-        units = opened.settings("units", UnitsConfig)
-        sources = _units(opened, "source_units.json", units)
-        targets = _units(opened, "target_units.json", units)
+        settings = TranslatorSettings.read(opened, kind)
+        sources = _units(opened, "source_units.json", settings.units)
+        targets = _units(opened, "target_units.json", settings.units)
+        sizes = {"source_size": len(sources), "target_size": len(targets)}
         return cls(
-            settings=TranslatorSettings(
-                network=network,
-                training=opened.settings("training", TrainingConfig),
-                units=units,
-                forcing=opened.settings("forcing", ForcingConfig),
-                generation=opened.settings("generation", GenerationConfig),
-                validation=_validation(opened),
-            ),
+            settings=settings,
             source_units=sources,
             target_units=targets,
-            weights=opened.weights(
-                lambda: network.build(source_size=len(sources), target_size=len(targets))
-            ),
+            weights=opened.weights(lambda: settings.network.build(**sizes)),
             history=opened.history(),
             facts=opened.section("facts"),
         )
@@ -477,22 +486,6 @@ _BACKBONE = "backbone.safetensors"
 
 
 @dataclass(frozen=True)
-class CaptionerSettings:
-    """What a captioner was fitted with, whatever its parameters have become since."""
-
-    network: ShowAttendTellConfig
-    training: TrainingConfig
-    units: UnitsConfig
-    forcing: ForcingConfig
-    generation: GenerationConfig
-    validation: float = 0.1  # share of the training data
-
-    def to_dict(self) -> dict[str, dict[str, Plain]]:
-        """Return every part's settings as plain values, by the name of the part."""
-        return _by_part(self)
-
-
-@dataclass(frozen=True)
 class SavedCaptioner:
     """Everything that makes a fitted captioner again."""
 
@@ -516,21 +509,14 @@ class SavedCaptioner:
         opened = open_folder(folder, "caption")
         _network(opened, {ShowAttendTellConfig.name: ShowAttendTellConfig})
         with opened.reading():
-            network = opened.settings("network", ShowAttendTellConfig)
-            units = opened.settings("units", UnitsConfig)
-            pieces = _units(opened, "units.json", units)
+            settings = CaptionerSettings.read(opened, ShowAttendTellConfig)
+            network = settings.network
+            pieces = _units(opened, "units.json", settings.units)
             backbone = None
             if network.encoder in BACKBONES:
                 backbone = load_backbone(network.encoder, opened.part(_BACKBONE))
             return cls(
-                settings=CaptionerSettings(
-                    network=network,
-                    training=opened.settings("training", TrainingConfig),
-                    units=units,
-                    forcing=opened.settings("forcing", ForcingConfig),
-                    generation=opened.settings("generation", GenerationConfig),
-                    validation=_validation(opened),
-                ),
+                settings=settings,
                 units=pieces,
                 weights=opened.weights(lambda: network.build(target_size=len(pieces))),
                 backbone=backbone,
@@ -540,7 +526,7 @@ class SavedCaptioner:
 
 
 def _by_part(
-    settings: Settings | TranslatorSettings | TunedSettings | CaptionerSettings,
+    settings: Settings | WriterSettings[W] | TunedSettings,
 ) -> dict[str, dict[str, Plain]]:
     """The settings of each part that there is."""
     parts = {part.name: getattr(settings, part.name) for part in fields(settings)}

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from ..audit.tally import audit_alignments
-from ..config import Plain, require, require_one_of
+from ..config import Plain, require_one_of
 from ..data.columns import Columns
 from ..data.pairs import EncodedPairs, Pair, PairBatch, pair_texts, read_pairs, store_pairs
 from ..data.readers import read_documents, read_strings
@@ -26,7 +26,7 @@ from ..records.audit import Audit, MethodAudit
 from ..records.data import PairCheck
 from ..records.history import History
 from ..records.translation import Candidate, TranslationScores
-from ..tasks.generate import ForcedLoss, ForcingConfig, GenerationConfig, TokenLoss, generate
+from ..tasks.generate import ForcingConfig, GenerationConfig, generate
 from ..tasks.translations import (
     character_error_rate,
     doubt_translations,
@@ -41,10 +41,11 @@ from ..training.devices import choose_device
 from ..training.observers import TrainingProgress
 from .fitting import FitOptions, Holdout, Pace, begin_fit
 from .saved import SavedTranslator, TranslatorSettings
-from .text_estimator import TextEstimator, draw_network
+from .text_estimator import draw_network
 from .trainer import FitData, Run
 from .training_pairs import Fixed, PairJudge, PreparedPairs, prepare_pairs, suit_pairs
 from .writer import TextWriter, Wrote, align_pairs
+from .writing_estimator import WritingEstimator, train_writer
 
 __all__ = ["TRANSLATION_TRAINING", "Translator"]
 
@@ -63,7 +64,7 @@ DOUBTED_PAIRS = 100
 """How many pairs held out are written about after a training, to see whether it can translate."""
 
 
-class Translator(TextEstimator):
+class Translator(WritingEstimator[PairConfig]):
     """Writes about texts, such as their translations, and shows where it looked for each piece.
 
     Settings of training and units that are left as they are by default are chosen by the number of
@@ -162,14 +163,11 @@ class Translator(TextEstimator):
                 replace(settings.generation, method="greedy"),
                 bleu=settings.training.monitor == "bleu",
             )
-            tokens = TokenLoss(label_smoothing=settings.training.label_smoothing)
-            plain = settings.to_dict()
-            self.history_ = fit.train(
+            self.history_ = train_writer(
+                fit,
                 self.model_,
                 FitData(self._batches(data.training), held_out, judge),
-                loss=ForcedLoss(tokens, settings.forcing),
-                config=settings.training,
-                settings={part: plain[part] for part in ("network", "units", "forcing")},
+                settings,
                 check=lambda pace: self._estimated(data, pace, chosen),
             )
             self.facts_: Mapping[str, Plain] = fit.facts(
@@ -200,7 +198,7 @@ class Translator(TextEstimator):
         self._require_fitted()
         return [
             [self.writer_.candidate(wrote, rank) for rank in range(min(count, len(wrote.found)))]
-            for wrote in self._written(sources, self._widened(count, generation))
+            for wrote in self._written(sources, (generation or self.generation).giving(count))
         ]
 
     @overload
@@ -251,7 +249,7 @@ class Translator(TextEstimator):
         self._require_attention()
         return [
             [self.writer_.alignment(wrote, rank) for rank in range(min(count, len(wrote.found)))]
-            for wrote in self._written(sources, self._widened(count, generation))
+            for wrote in self._written(sources, (generation or self.generation).giving(count))
         ]
 
     def align(
@@ -345,29 +343,6 @@ class Translator(TextEstimator):
                 f"the decoder {network.decoder!r} has no attention, so it cannot say where it "
                 "looked; train with network.decoder luong or bahdanau"
             )
-
-    def _widened(self, count: int, generation: GenerationConfig | None) -> GenerationConfig:
-        """How to write, so that there are ``count`` candidates."""
-        asked = generation or self.generation
-        require(count >= 1, f"count must be at least 1, got {count}")
-        if count == 1:
-            return asked
-        require(
-            asked.method == "beam",
-            f"several candidates need a beam; generation.method is {asked.method!r}",
-        )
-        return replace(asked, beam=max(asked.beam, count))
-
-    def _asked(self) -> TranslatorSettings:
-        """The settings as they were asked for."""
-        return TranslatorSettings(
-            self.network,
-            self.training,
-            self.units,
-            self.forcing,
-            self.generation,
-            self.validation,
-        )
 
     def _adopt(
         self, sources: Units, targets: Units, device: torch.device, settings: TranslatorSettings

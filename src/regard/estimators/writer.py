@@ -19,8 +19,8 @@ from ..nn.decoding.search import Hypothesis
 from ..nn.dropout import in_evaluation
 from ..records.alignment import Alignment
 from ..records.translation import Candidate
-from ..tasks.generate import GenerationConfig, generate
-from ..text.units import END, START, Units, spell
+from ..tasks.generate import GenerationConfig, generate, written_ids
+from ..text.units import START, Units, spell
 from ..text.vocab import PADDING, UNKNOWN, CutText, cut_texts
 from ..training.seeds import derived_seed
 
@@ -76,7 +76,7 @@ class TextWriter:
     def candidate(self, wrote: Wrote, rank: int = 0) -> Candidate:
         """Make a text of what was written, by default of the best."""
         found = wrote.found[rank]
-        ids, copies = _written_ids(found), _copies(wrote, rank)
+        ids, copies = written_ids(found), _copies(wrote, rank)
         units = self.target_units
         text = spell(units, ids, copies).text if copies else units.decode(ids)
         return Candidate(text, found.score, found.log_probability, found.ended)
@@ -85,7 +85,7 @@ class TextWriter:
         """Say of what was written, by default of the best, where each of its pieces looked."""
         best, source = wrote.found[rank], wrote.source.tokens
         assert best.weights is not None  # whoever asks has made sure that there is attention
-        ids, copies = _written_ids(best), _copies(wrote, rank)
+        ids, copies = written_ids(best), _copies(wrote, rank)
         target = spell(self.target_units, ids, copies)
         return Alignment(
             source=source.text,
@@ -99,11 +99,6 @@ class TextWriter:
         )
 
 
-def _written_ids(found: Hypothesis) -> list[int]:
-    """What was written, without the end: it is the last, if it is there."""
-    return [id for id in found.ids.tolist() if id != END]
-
-
 def _copies(wrote: Wrote, rank: int) -> dict[int, str]:
     """What stands in the place of each unknown piece: what it looked at most in the source.
 
@@ -111,7 +106,7 @@ def _copies(wrote: Wrote, rank: int) -> dict[int, str]:
     Without attention nothing is copied.
     """
     found, source = wrote.found[rank], wrote.source.tokens
-    places = [place for place, id in enumerate(_written_ids(found)) if id == UNKNOWN]
+    places = [place for place, id in enumerate(written_ids(found)) if id == UNKNOWN]
     # A piece of white space alone has nothing to copy.
     readable = np.flatnonzero(source.spans[:, 1] > source.spans[:, 0])
     if found.weights is None or not len(readable):

@@ -22,8 +22,8 @@ from ..models.show_attend_tell import ShowAttendTell, ShowAttendTellConfig
 from ..nn.decoding.search import Hypothesis
 from ..records.alignment import WrittenReceipt
 from ..records.experiment import Chart, Curve, Finding, ResultRow
-from ..tasks.generate import GenerationConfig, TokenLoss, generate
-from ..text.units import END, RESERVED
+from ..tasks.generate import GenerationConfig, TokenLoss, generate, written_ids
+from ..text.units import RESERVED
 from ..training.batches import PlannedBatches
 from ..training.config import TrainingConfig
 from ..training.loop import train
@@ -212,7 +212,7 @@ class Shapes:
         ).scenes
         tell("writing about new pictures")
         wrote = self._write(model, scenes)
-        right = [_ids(one) == scene.ids for one, scene in zip(wrote, scenes, strict=True)]
+        right = [written_ids(one) == scene.ids for one, scene in zip(wrote, scenes, strict=True)]
         tell("covering cells")
         words = [
             word
@@ -287,7 +287,7 @@ class Shapes:
             if step.ends_epoch:
                 wrote = self._write(model, some)
                 both = list(zip(wrote, some, strict=True))
-                exact = [(one, scene) for one, scene in both if _ids(one) == scene.ids]
+                exact = [(one, scene) for one, scene in both if written_ids(one) == scene.ids]
                 looks = [
                     word.mass
                     for one, scene in exact
@@ -314,7 +314,7 @@ class Shapes:
         self, model: ShowAttendTell, wrote: Hypothesis, scene: Scene
     ) -> list[tuple[str, WrittenReceipt]]:
         """What the probability of each word loses without the cells it looked at."""
-        ids, cells = _ids(wrote), model.config.grid**2
+        ids, cells = written_ids(wrote), model.config.grid**2
         assert wrote.weights is not None
         receipt = measure_caption_receipt(
             model,
@@ -334,10 +334,6 @@ class _Look:
     mass: float
 
 
-def _ids(wrote: Hypothesis) -> list[int]:
-    return [id for id in wrote.ids.tolist() if id != END]
-
-
 def _kind(id: int) -> str:
     word = _WORDS[id]
     if word in KINDS:
@@ -351,7 +347,7 @@ def _looks(wrote: Hypothesis, scene: Scene, grid: int) -> list[_Look]:
     """Where the words of a right caption looked: those of the first shape, then of the second."""
     assert wrote.weights is not None
     cells, found, shape = scene.cells(grid), [], 0
-    for id, weights in zip(_ids(wrote), wrote.weights.numpy(), strict=False):
+    for id, weights in zip(written_ids(wrote), wrote.weights.numpy(), strict=False):
         kind = _kind(id)
         if kind in ("shape", "colour"):
             found.append(_Look(kind, float(weights[cells[shape]].sum())))

@@ -19,7 +19,7 @@ from ..nn.decoding.memory import CHOICES, ChoiceName, LookConfig
 from ..nn.decoding.stacks import BridgeConfig, LinearBridge
 from ..nn.decoding.writing import DecoderConfig, EncodedSource, NextPiece, State, Written
 from ..nn.dropout import drop
-from ..nn.pictures import EfficientNetLite0, SmallCNN
+from ..nn.pictures import EfficientNetLite0, FineEfficientNetLite0, SmallCNN
 from ..nn.rows import row_sum
 from ..ragged import Ragged
 from .base import Attention, Output, WritingModel
@@ -35,7 +35,10 @@ __all__ = [
 CaptionBatch = TargetBatch[PictureBatch]
 """Pictures, and for each the ids to be written about it, the end counted."""
 
-BACKBONES: dict[str, type[EfficientNetLite0]] = {"efficientnet-lite0": EfficientNetLite0}
+BACKBONES: dict[str, type[EfficientNetLite0]] = {
+    "efficientnet-lite0": EfficientNetLite0,
+    "efficientnet-lite0-fine": FineEfficientNetLite0,
+}
 """Every network whose weights come from a file and are used as they are, by its name."""
 
 _MOST_CELLS = 4096
@@ -48,16 +51,20 @@ class ShowAttendTellConfig:
 
     name: ClassVar[str] = "show-attend-tell"
 
-    encoder: Literal["cnn", "efficientnet-lite0"] = "cnn"  # the second needs a file of weights
+    # All but the first need a file of weights.
+    encoder: Literal["cnn", "efficientnet-lite0", "efficientnet-lite0-fine"] = "cnn"
     side: int = 96  # pixels of the square that each picture is scaled to
     channels: int = 64  # cnn: features of a cell
     halvings: int = 4  # cnn: how often a side is halved; it has side / 2 ** halvings cells then
+    alone: bool = False  # cnn: a cell sees its own square, and nothing around it
 
     embedding_size: int = 128
     memory_size: int = 256  # of what is known about a cell
     hidden_size: int = 256
     attention_size: int = 128
     decoder: Literal["xu", "bahdanau", "luong"] = "xu"  # bahdanau: without a gate
+    opening: Literal["mean", "nothing"] = "mean"  # what is known of a picture before the first look
+    feeding: bool = True  # luong: what was seen at a word is known at the next
     attention: ChoiceName = "soft"  # hard: one cell a word; mean: all cells alike, to compare with
     evenness: float = 0.0  # the price of looking at some cells more than at others, word by word
     reward: float = 1.0  # hard: how much the choice of cells is moved by what it brought
@@ -125,7 +132,7 @@ class ShowAttendTell(WritingModel[PictureBatch]):
         super().__init__()
         self.config = config
         if config.encoder == "cnn":
-            self.encoder = SmallCNN(config.channels, config.halvings)
+            self.encoder = SmallCNN(config.channels, config.halvings, alone=config.alone)
             channels = config.channels
         else:
             channels = BACKBONES[config.encoder].channels  # what comes in are its features
@@ -133,9 +140,10 @@ class ShowAttendTell(WritingModel[PictureBatch]):
         # A feature says what is there; where it is, nothing but this would say.
         self.places = nn.Parameter(torch.empty(config.grid**2, config.memory_size))
         nn.init.normal_(self.places, std=0.1)
-        self.bridge = LinearBridge(
-            BridgeConfig(config.memory_size, config.hidden_size, layers=1, cell="lstm")
-        )
+        if config.opening == "mean":
+            self.bridge = LinearBridge(
+                BridgeConfig(config.memory_size, config.hidden_size, layers=1, cell="lstm")
+            )
         self.decoder = DECODERS[config.decoder](
             DecoderConfig(
                 vocab_size=target_size,
@@ -144,6 +152,7 @@ class ShowAttendTell(WritingModel[PictureBatch]):
                 memory_size=config.memory_size,
                 cell="lstm",
                 dropout=config.dropout,
+                feeding=config.feeding,
                 look=LookConfig("additive", config.attention_size, choice=config.attention),
             )
         )
@@ -171,11 +180,11 @@ class ShowAttendTell(WritingModel[PictureBatch]):
         cells = drop(cells.contiguous(), self.config.dropout, self.training)
         memory = torch.relu(self.project(cells)) + self.places
         summary = memory.mean(1)
-        return EncodedSource(
-            memory=Ragged(memory.flatten(0, 1), source.item_counts),
-            summary=summary,
-            carries=self.bridge(((summary, summary),)),
-        )
+        if self.config.opening == "mean":
+            carries = self.bridge(((summary, summary),))
+        else:
+            carries = self.decoder.stack.zeros(len(source))
+        return EncodedSource(Ragged(memory.flatten(0, 1), source.item_counts), summary, carries)
 
     def _penalty(self, written: Written, target: Ragged) -> Tensor | None:
         """What the settings charge for where the network looked, a picture on average."""

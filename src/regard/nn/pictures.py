@@ -12,21 +12,22 @@ from collections.abc import Mapping
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import pad
+from torch.nn.functional import interpolate, pad
 
-__all__ = ["EfficientNetLite0", "SmallCNN"]
+__all__ = ["EfficientNetLite0", "FineEfficientNetLite0", "SmallCNN"]
 
 
 class SmallCNN(nn.Module):
     """Halves a picture several times: (pictures, 3, side, side) to a map of features.
 
-    Each cell of the map sees little beyond its own square, so that a weight on a cell means a
-    place of the picture.
+    A cell of the map sees its own square and what lies around it, and the norms see all of the
+    picture. Where cells are looked at ``alone``, each is a picture of its own: then nothing but
+    its square can be known from a cell, and a weight on it means that place alone.
     """
 
-    def __init__(self, channels: int, halvings: int) -> None:
+    def __init__(self, channels: int, halvings: int, *, alone: bool = False) -> None:
         super().__init__()
-        self.halvings = halvings
+        self.halvings, self.alone = halvings, alone
         sizes = [3, *(max(16, channels >> (halvings - 1 - step)) for step in range(halvings - 1))]
         sizes.append(channels)
         layers: list[nn.Module] = []
@@ -36,13 +37,25 @@ class SmallCNN(nn.Module):
                 nn.GroupNorm(4 if after % 4 == 0 else 1, after),  # the same alone as in company
                 nn.ReLU(),
             ]
-        layers += [nn.Conv2d(channels, channels, 3, padding=1), nn.ReLU()]
-        self.layers = nn.Sequential(*layers)
+        # A cell that is alone has no neighbours left to look at.
+        last = (
+            nn.Conv2d(channels, channels, 1)
+            if alone
+            else nn.Conv2d(channels, channels, 3, padding=1)
+        )
+        self.layers = nn.Sequential(*layers, last, nn.ReLU())
 
     def forward(self, pictures: Tensor) -> Tensor:
         """Return the map, (pictures, channels, rows, columns), of bytes from 0 to 255."""
-        found: Tensor = self.layers(pictures.to(self._dtype) / 127.5 - 1)
-        return found
+        values = pictures.to(self._dtype) / 127.5 - 1
+        if not self.alone:
+            found: Tensor = self.layers(values)
+            return found
+        size = 2**self.halvings
+        rows, columns = values.shape[2] // size, values.shape[3] // size
+        cells = values.unflatten(3, (columns, size)).unflatten(2, (rows, size))
+        seen = self.layers(cells.permute(0, 2, 4, 1, 3, 5).flatten(0, 2))
+        return seen.view(len(values), rows, columns, -1).permute(0, 3, 1, 2)
 
     @property
     def _dtype(self) -> torch.dtype:
@@ -59,6 +72,8 @@ _STAGES = (
     (4, 5, 2, 6, 112, 192),
     (1, 3, 1, 6, 192, 320),
 )
+_LAST = 1280  # features of a cell of the last map
+_HALF_WAY = 11  # blocks up to the last whose cells are half as wide as those of the last map
 _FORMER = (
     # How files call the parts: those of the first PyTorch version of these networks.
     (r"^_conv_stem\.", "stem.conv."),
@@ -81,7 +96,7 @@ class EfficientNetLite0(nn.Module):
     One cell for each 32 pixels of a side, with 1280 features.
     """
 
-    channels = 1280
+    channels = _LAST
     cell = 32  # pixels
 
     def __init__(self) -> None:
@@ -100,12 +115,16 @@ class EfficientNetLite0(nn.Module):
                     )
                 )
         self.blocks = nn.Sequential(*blocks)
-        self.head = _Convolution(320, self.channels)
+        self.head = _Convolution(320, _LAST)
 
     def forward(self, pictures: Tensor) -> Tensor:
         """Return the map, (pictures, 1280, rows, columns), of bytes from 0 to 255."""
+        found: Tensor = self.head(self.blocks(self._stem(pictures)))
+        return found
+
+    def _stem(self, pictures: Tensor) -> Tensor:
         values = (pictures.to(self.head.conv.weight.dtype) - 127.0) / 128.0
-        found: Tensor = self.head(self.blocks(self.stem(values)))
+        found: Tensor = self.stem(values)
         return found
 
     @staticmethod
@@ -119,6 +138,23 @@ class EfficientNetLite0(nn.Module):
                 name = re.sub(former, now, name)
             renamed[name] = weight
         return renamed
+
+
+class FineEfficientNetLite0(EfficientNetLite0):
+    """The same network with four times as many cells, one for each 16 pixels of a side.
+
+    A cell has the 112 features of the map in the middle of the network, which has as many cells,
+    and the 1280 of the cell of the last map that it lies in.
+    """
+
+    channels = 112 + _LAST
+    cell = 16
+
+    def forward(self, pictures: Tensor) -> Tensor:
+        """Return the map, (pictures, 1392, rows, columns), of bytes from 0 to 255."""
+        near = self.blocks[:_HALF_WAY](self._stem(pictures))
+        far = self.head(self.blocks[_HALF_WAY:](near))
+        return torch.cat([near, interpolate(far, near.shape[-2:])], 1)
 
 
 class _Convolution(nn.Module):

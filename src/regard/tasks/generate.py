@@ -36,6 +36,7 @@ __all__ = [
     "TokenLoss",
     "forcing_ratio",
     "generate",
+    "written_ids",
 ]
 
 
@@ -72,6 +73,17 @@ class GenerationConfig:
                 least <= value <= most, f"{name} must be from {least:g} to {most:g}, got {value}"
             )
 
+    def giving(self, count: int) -> GenerationConfig:
+        """How to write so that there are ``count`` candidates: with a beam that is wide enough."""
+        require(count >= 1, f"count must be at least 1, got {count}")
+        if count == 1:
+            return self
+        require(
+            self.method == "beam",
+            f"several candidates need a beam; generation.method is {self.method!r}",
+        )
+        return replace(self, beam=max(self.beam, count))
+
 
 @torch.no_grad()
 def generate(model: WritingModel[S], source: S, config: GenerationConfig) -> list[list[Hypothesis]]:
@@ -93,6 +105,11 @@ def generate(model: WritingModel[S], source: S, config: GenerationConfig) -> lis
             heat = config.temperature
             found = sample(decoder, state, ends, seed=config.seed, temperature=heat)
         return [[hypothesis] for hypothesis in found]
+
+
+def written_ids(found: Hypothesis) -> list[int]:
+    """What was written, without the end: it is the last, if it is there."""
+    return [id for id in found.ids.tolist() if id != END]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
