@@ -38,6 +38,7 @@ EXTRAS = {
         "onnxruntime": "what runs it, to compare its answers before it is written",
     },
     "ray": {"ray": "reading, moving and writing rows on many machines"},
+    "search": {"optuna": "proposing settings, and keeping what was tried"},
     "bert": {"tokenizers": "word pieces"},
     "images": {"pillow": "pictures from files", "sacrebleu": "BLEU of captions"},
 }

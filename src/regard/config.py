@@ -12,9 +12,11 @@ import dataclasses
 import functools
 import math
 import numbers
+import tomllib
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar, Union
 
 from .errors import ConfigError, suggestion
@@ -26,6 +28,7 @@ __all__ = [
     "Plain",
     "checked_settings",
     "from_dict",
+    "read_toml",
     "require",
     "require_one_of",
     "require_seed",
@@ -70,6 +73,16 @@ def with_text_values(config: T, values: Mapping[str, str]) -> T:
     """Return ``config`` with settings changed, each given as text: ``{"hidden_size": "100"}``."""
     changed = _each_setting(type(config), values, _parsed)
     return dataclasses.replace(config, **changed)
+
+
+def read_toml(path: Path) -> dict[str, object]:
+    """Read a file of settings as plain values; what is no TOML is an error in one line."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as problem:
+        raise ConfigError(f"{path} cannot be read: {problem.strerror}") from problem
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        raise ConfigError(f"{path} is no TOML: {problem}") from problem
 
 
 def require(holds: bool, message: str) -> None:

@@ -1,15 +1,11 @@
 """``regard predict`` killed in the middle goes on without losing or doubling a row."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-import regard
+from support.killing import kill_once_there
 from support.reviews import reviews
 
 COUNT = 16_000
@@ -25,21 +21,6 @@ def data(tmp_path):
     return path
 
 
-def killed(*arguments, once_there):
-    """Start the command and kill it once a file is there."""
-    environment = {**os.environ, "PYTHONPATH": str(Path(regard.__file__).parents[1])}
-    command = [sys.executable, "-m", "regard", *map(str, arguments)]
-    with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL) as child:
-        while not once_there.exists():
-            try:
-                child.wait(0.01)
-                pytest.fail("it ended before it was killed")
-            except subprocess.TimeoutExpired:
-                continue
-        child.kill()
-    assert child.returncode == -signal.SIGKILL
-
-
 def ids(path):
     return [json.loads(line)["id"] for line in path.read_text().splitlines()]
 
@@ -48,7 +29,7 @@ def test_a_killed_run_loses_and_doubles_no_row(shell, project, data, tmp_path):
     """kill -9 while it writes; --resume; the bytes of a run that was never killed."""
     out = tmp_path / "out.jsonl"
     command = ("predict", project.model, data, "--out", out)
-    killed(*command, once_there=out.with_name("out.jsonl.progress"))
+    kill_once_there(*command, there=out.with_name("out.jsonl.progress"))
     assert not out.exists()
     noted = json.loads(out.with_name("out.jsonl.progress").read_text())
     assert 0 < noted["rows"] < COUNT
@@ -76,7 +57,7 @@ def test_a_killed_share_is_gone_on_with_and_a_done_one_is_skipped(shell, project
     out, whole = tmp_path / "out.jsonl", tmp_path / "whole.jsonl"
     share = (project.model, data, "--shard", "1/2")
     first = tmp_path / "out.part-1-of-2.jsonl"
-    killed("predict", *share, "--out", out, once_there=Path(f"{first}.progress"))
+    kill_once_there("predict", *share, "--out", out, there=Path(f"{first}.progress"))
     assert not first.exists()
     for number in (1, 2):
         for to in (out, whole):

@@ -29,6 +29,7 @@ from .info import info
 from .look import look
 from .output import say, show
 from .predict import predict
+from .search import search
 from .serve import serve
 from .startup import collect_seldom
 from .train import train
@@ -62,6 +63,7 @@ for command in (
     look,
     diff,
     compare,
+    search,
     info,
     serve,
     export,

@@ -6,13 +6,13 @@ settings, as ``--set`` takes them. Options of the command line win.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from ..config import read_toml
 from ..errors import ConfigError, suggestion
 
 __all__ = ["ConfigFile", "changes_of", "toml"]
@@ -25,12 +25,7 @@ def _read(context: typer.Context, path: Path | None) -> Path | None:
     """Take what the file says for the defaults of this command."""
     if path is None or context.resilient_parsing:
         return path
-    try:
-        given = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError as problem:
-        raise ConfigError(f"{path} cannot be read: {problem.strerror}") from problem
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
-        raise ConfigError(f"{path} is no TOML: {problem}") from problem
+    given = read_toml(path)
     known = {one.name: one for one in context.command.params if one.name not in _NOT_IN_A_FILE}
     usual: dict[str, object] = {}
     changes: list[str] = []

@@ -7,13 +7,13 @@ what words are alike, and their texts, read for that beforehand, do.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from ..config import require_one_of
 from ..records.data import DataCheck
 
-__all__ = ["BALANCED", "RECIPES", "STEPS", "Recipe", "find_recipe"]
+__all__ = ["BALANCED", "RECIPES", "STEPS", "Recipe", "find_recipe", "recipe_for"]
 
 
 STEPS = 40
@@ -99,3 +99,10 @@ def find_recipe(name: str) -> Recipe:
     """Look a recipe up; another name is an error that lists them."""
     require_one_of("--recipe", name, RECIPES)
     return RECIPES[name]
+
+
+def recipe_for(name: str, changes: Sequence[str]) -> Recipe:
+    """Look a recipe up; unless a batch size is asked for, it gives few documents smaller ones."""
+    found = find_recipe(name)
+    named = any(change.partition("=")[0].strip() == "training.batch_size" for change in changes)
+    return found if named else replace(found, least_steps=STEPS)

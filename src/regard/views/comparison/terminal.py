@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...records.comparison import Comparison, Standing
-from ..drawing.terminal import printable_line
+from ..drawing.terminal import printable_line, table_lines
 from ..drawing.words import points
 from .words import accuracy_of, headline, lead_of, memory_of, number, paired_with, write_bytes
 
@@ -26,9 +24,8 @@ _HEADS = (
 def summary(comparison: Comparison) -> list[str]:
     """Return the table, and what there is to say about it."""
     rows = [_row(comparison, one) for one in comparison.standings]
-    widths = [max(map(len, column)) for column in zip(_HEADS, *rows, strict=True)]
     said = [f"- {printable_line(line)}" for line in headline(comparison)]
-    return [*(_line(row, widths) for row in (_HEADS, *rows)), "", *said]
+    return [*table_lines(_HEADS, rows), "", *said]
 
 
 def _row(comparison: Comparison, one: Standing) -> list[str]:
@@ -48,8 +45,3 @@ def _row(comparison: Comparison, one: Standing) -> list[str]:
 
 def _mark(verdict: str) -> str:
     return {"better": "better", "worse": "worse"}.get(verdict, "alike")
-
-
-def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    first, *rest = zip(cells, widths, strict=True)
-    return "  ".join([first[0].ljust(first[1]), *(text.rjust(width) for text, width in rest)])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from .colours import DARK, LIGHT, Colour, Theme
 
-__all__ = ["Depth", "Terminal", "printable", "printable_line"]
+__all__ = ["Depth", "Terminal", "printable", "printable_line", "table_lines"]
 
 Depth = Literal["truecolor", "256", "bold", "none"]
 
@@ -89,6 +89,17 @@ def printable(text: str) -> str:
 def printable_line(text: object) -> str:
     """A label, word or sentence that a terminal may show, on one line, its spaces single."""
     return " ".join(printable(str(text)).split())
+
+
+def table_lines(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """A table as lines: the first column begins at the left, the others end at the right."""
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    lines = []
+    for cells in (heads, *rows):
+        first, *rest = zip(cells, widths, strict=True)
+        padded = [first[0].ljust(first[1]), *(text.rjust(width) for text, width in rest)]
+        lines.append("  ".join(padded).rstrip())
+    return lines
 
 
 def _depth(environment: Mapping[str, str], is_terminal: bool) -> Depth:
