@@ -19,6 +19,7 @@ EXPECTED = {
     "translate_french.py": r"(?s)BLEU +(9\d|100).*\|tok:13a\|.*yellow .* jaune.*flower .* fleur ",
     "stand_alone_attention.py": r"step 300: off by 0\.0\d\d\nanswer 0\.\d+; weights \[0",
 }
+ELSEWHERE = {"label_with_spark.py"}  # run by tests/scale/test_spark.py, where there is Spark
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
@@ -28,7 +29,11 @@ def test_it_is_short_and_says_how_to_run_it(path):
     assert f"python examples/{path.name}" in text
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_all_of_them_are_run():
+    assert {path.name for path in EXAMPLES} == EXPECTED.keys() | ELSEWHERE
+
+
+@pytest.mark.parametrize("path", [ROOT / "examples" / name for name in EXPECTED], ids=EXPECTED)
 def test_it_prints_what_it_promises(path, tmp_path, monkeypatch, capsys):
     """003-06: those that add numbers and weigh the steps of a series among them."""
     """002-18, 004-05: among them French to English, with BLEU and words that change places."""

@@ -267,3 +267,9 @@ def test_csv_comes_back_as_it_was_written(shell, project, tmp_path):
 def test_formulas_are_a_matter_of_csv(shell, project, tmp_path):
     ran = shell("predict", project.model, project.new, "--protect-formulas")
     assert ran.error == "--protect-formulas is for .csv and .tsv, not for -"
+
+
+@pytest.mark.parametrize("more", [["--shard", "1/2"], ["--resume"], ["--encoding", "latin-1"]])
+def test_what_ray_does_itself_cannot_be_asked_for_beside_it(shell, project, tmp_path, more):
+    ran = shell("predict", project.model, project.new, "--out", tmp_path / "out", "--ray", *more)
+    assert ran.error == f"{more[0]} cannot be used with --ray, which reads and writes by itself"

@@ -2,12 +2,14 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file
 
 import regard
 from regard import DocumentClassifier, Translator
@@ -105,6 +107,31 @@ def test_two_processes_save_one_model(project, tmp_path):
     # Without dropout it is the model of one process, up to rounding that training lets grow.
     alone = DocumentClassifier.load(project.model)
     np.testing.assert_allclose(both.predict_proba(texts), alone.predict_proba(texts), atol=0.02)
+
+
+def test_two_machines_save_one_model(project, tmp_path):
+    """Two launchers that know each other by an address alone, each with a disk of its own."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    children = []
+    for rank in (0, 1):
+        launch = f"torch.distributed.run --nnodes 2 --node-rank {rank} --nproc-per-node 1"
+        launch += f" --master-addr 127.0.0.1 --master-port {port} -m regard"
+        disk = tmp_path / f"machine-{rank}"
+        disk.mkdir()
+        given = [project.training, *COLUMNS, *FLAGS, "--out", disk / "model"]
+        children.append(started("train", *given, module=launch.split()))
+    for child in children:
+        _, printed = child.communicate(timeout=100)
+        assert child.returncode == 0, printed
+    assert [path.name for path in (tmp_path / "machine-0").iterdir()] == ["model"]
+    assert not any((tmp_path / "machine-1").iterdir())
+    both = load_file(tmp_path / "machine-0" / "model" / "weights.safetensors")
+    alone = load_file(project.model / "weights.safetensors")
+    assert both.keys() == alone.keys()
+    for name, weight in alone.items():
+        np.testing.assert_allclose(both[name], weight, atol=0.02, err_msg=name)
 
 
 def test_two_processes_save_one_translator(tmp_path):

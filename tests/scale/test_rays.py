@@ -10,7 +10,8 @@ import pyarrow.parquet
 import pytest
 
 from regard.errors import ConfigError, DataError
-from regard.scale.rays import Labeller, label_with_ray
+from regard.scale.labelling import Labelling
+from regard.scale.rays import label_with_ray
 from support.reviews import reviews
 
 
@@ -31,21 +32,6 @@ def data(tmp_path):
         table = pyarrow.table({"id": range(500 * part, 500 * part + 500), "text": texts})
         pyarrow.parquet.write_table(table, folder / f"{part}.parquet")
     return folder
-
-
-def test_an_actor_adds_what_the_model_says(fitted, model):
-    import numpy as np
-
-    texts = np.array([*reviews(20)[0], None], dtype=object)
-    found = Labeller(str(model), "text")({"text": texts, "id": np.arange(21)})
-    expected = [text or "" for text in texts]
-    assert found["predicted"].tolist() == fitted.predict(expected).tolist()
-    likely = fitted.predict_proba(expected)
-    assert found["probability"] == pytest.approx(likely.max(axis=1))
-    assert list(found["probabilities"][0].values()) == pytest.approx(likely[0])
-    assert found["id"].tolist() == list(range(21))
-    with pytest.raises(DataError, match="--text-column"):
-        Labeller(str(model), "body")({"text": texts})
 
 
 def test_what_cannot_be_read_or_written_is_an_error_in_a_line(model, data, tmp_path):
@@ -74,6 +60,24 @@ def test_ray_labels_as_one_process_does(fitted, model, data, tmp_path):
     assert [row["predicted"] for row in rows] == fitted.predict(
         [row["text"] for row in rows]
     ).tolist()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # of ray
+def test_ray_explains_and_abstains_as_asked(model, data, tmp_path):
+    pytest.importorskip("ray", reason="needs the extra ray")
+    asked = Labelling(abstain_below=0.9, explain=True, receipt=False)
+    file = str(data / "0.parquet")
+    assert label_with_ray(model, file, tmp_path / "out", text_column="text", labelling=asked) == 500
+    for row in labelled(tmp_path / "out"):
+        assert (row["predicted"] is None) == (row["probability"] < 0.9)
+        for piece in row["heaviest_words"]:
+            assert row["text"][piece["start"] : piece["end"]] == piece["text"]
+    odd = tmp_path / "odd.parquet"
+    pyarrow.parquet.write_table(pyarrow.table({"text": ["a"], "predicted": ["b"]}), odd)
+    for name, said in {"texts": "did you mean 'text'", "text": "rename it"}.items():
+        with pytest.raises(DataError, match=said):
+            label_with_ray(model, str(odd), tmp_path / "no", text_column=name)
 
 
 @pytest.mark.slow

@@ -68,7 +68,9 @@ def test_more_trials_go_on_after_those_that_are_there(found, tmp_path):
 def test_the_usual_settings_are_tried_first(tmp_path):
     small = ["network.embedding_size=8", "network.attention_size=4", "training.learning_rate=0.01"]
     space = {"network.hidden_size": Range(8, 60), "training.epochs": Range(1, 8)}
-    (only,) = searched(tmp_path, space=space, trials=1, start=Start(changes=small, wide="off")).trials
+    (only,) = searched(
+        tmp_path, space=space, trials=1, start=Start(changes=small, wide="off")
+    ).trials
     assert only.settings == {"network.hidden_size": 50, "training.epochs": 8}
 
 

@@ -72,57 +72,73 @@ def predict(
     written: separator, quotes, line ends, encoding.
     """
     import_torch()
+    asked = DocumentsToLabel(
+        model=model,
+        data=data,
+        out=out,
+        text_column=text_column,
+        abstain_below=abstain_below,
+        explain=explain,
+        receipt=receipt,
+        resume=resume,
+        shard=shard,
+        protect_formulas=protect_formulas,
+        encoding=encoding,
+        on_bad_row=on_bad_row,
+        device=device,
+        quiet=quiet,
+    )
+    if with_ray:
+        _label_with_ray(asked)
+        return
+    _require_files(asked)
+    find_task(model, context).predict(asked)
+
+
+def _require_files(asked: DocumentsToLabel) -> None:
+    """Say what is wrong with the files before anything is read."""
     from ..data.formats.table import FORMATS, written_suffixes
 
-    if with_ray:
-        _label_with_ray(model, data, out, text_column=text_column, device=device, quiet=quiet)
-        return
-    if shard is not None and STANDARD_INPUT in (data, out):
+    data, out = asked.data, asked.out
+    if asked.shard is not None and STANDARD_INPUT in (data, out):
         raise ConfigError("--shard needs files to read and to write, not -")
-    if resume and STANDARD_INPUT in (data, out):
+    if asked.resume and STANDARD_INPUT in (data, out):
         raise ConfigError("--resume needs files to go on with, not -")
-    if resume and Path(data).exists() and not (Path(data).is_file() or Path(data).is_dir()):
+    if asked.resume and Path(data).exists() and not (Path(data).is_file() or Path(data).is_dir()):
         raise ConfigError(f"--resume needs files to go on with; {data} can be read only once")
     delimited = (*FORMATS["csv"].suffixes, *FORMATS["tsv"].suffixes)
-    if protect_formulas and Path(out).suffix.lower() not in delimited:
+    if asked.protect_formulas and Path(out).suffix.lower() not in delimited:
         raise ConfigError(f"--protect-formulas is for .csv and .tsv, not for {out}")
     if out != STANDARD_INPUT:
         require_output(out, written_suffixes(), inputs=(data,))
-    find_task(model, context).predict(
-        DocumentsToLabel(
-            model=model,
-            data=data,
-            out=out,
-            text_column=text_column,
-            abstain_below=abstain_below,
-            explain=explain,
-            receipt=receipt,
-            resume=resume,
-            shard=shard,
-            protect_formulas=protect_formulas,
-            encoding=encoding,
-            on_bad_row=on_bad_row,
-            device=device,
-            quiet=quiet,
-        )
-    )
 
 
-def _label_with_ray(
-    model: Path, data: str, out: str, *, text_column: str | None, device: str, quiet: bool
-) -> None:
+def _label_with_ray(asked: DocumentsToLabel) -> None:
     from ..estimators.saved import Saved
+    from ..scale.labelling import Labelling
     from ..scale.rays import label_with_ray
 
-    if STANDARD_INPUT in (data, out):
+    for option, given in {
+        "--shard": asked.shard,
+        "--resume": asked.resume,
+        "--protect-formulas": asked.protect_formulas,
+        "--encoding": asked.encoding,
+        "--on-bad-row skip": asked.on_bad_row != "stop",
+    }.items():
+        if given:
+            raise ConfigError(
+                f"{option} cannot be used with --ray, which reads and writes by itself"
+            )
+    if STANDARD_INPUT in (asked.data, asked.out):
         raise ConfigError("--ray needs files to read and a folder to write to, not -")
-    trained_on = str(Saved.read(model).facts.get("text_column") or "text")
+    trained_on = str(Saved.read(asked.model).facts.get("text_column") or "text")
     count = label_with_ray(
-        model,
-        data,
-        Path(out),
-        text_column=text_column or trained_on,
-        gpus=device.startswith("cuda"),
-        progress=not quiet and sys.stderr.isatty(),
+        asked.model,
+        asked.data,
+        Path(asked.out),
+        text_column=asked.text_column or trained_on,
+        labelling=Labelling(asked.abstain_below, asked.explain, asked.receipt),
+        gpus=asked.device.startswith("cuda"),
+        progress=not asked.quiet and sys.stderr.isatty(),
     )
-    say(f"{count:,} predictions written to {out}", quiet=quiet)
+    say(f"{count:,} predictions written to {asked.out}", quiet=asked.quiet)

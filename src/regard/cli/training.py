@@ -126,11 +126,16 @@ def work_folder(out: Path, *, resume: bool, overwrite: bool, quiet: bool) -> Ite
     a checkpoint to go on from. What is foreign is not replaced, what is unfinished is not lost.
     """
     from ..data.locks import hold_lock
-    from ..scale.distributed import is_first
+    from ..scale.distributed import is_first, process_rank
 
     work = _beside(out)
     if not is_first():  # the first of several processes holds it for all
-        yield work
+        own = work / f"process-{process_rank()}"
+        try:
+            yield own
+        finally:  # on another machine nobody else would remove it
+            shutil.rmtree(own, ignore_errors=True)
+            _remove_empty(work)
         return
     taken = f"another training writes to {out}; wait for its end, or name another --out"
     with ExitStack() as stack:

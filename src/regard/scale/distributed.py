@@ -24,7 +24,7 @@ from ..training.seeds import derived_seed, seeded
 from ..training.state import M
 from ..training.teams import Alone, Team
 
-__all__ = ["Processes", "is_first", "join_team", "own_device", "process_count"]
+__all__ = ["Processes", "is_first", "join_team", "own_device", "process_count", "process_rank"]
 
 
 def process_count() -> int:
@@ -32,9 +32,14 @@ def process_count() -> int:
     return int(os.environ.get("WORLD_SIZE", "1")) if "RANK" in os.environ else 1
 
 
+def process_rank() -> int:
+    """Which of the processes that were started together this one is, from 0."""
+    return int(os.environ["RANK"]) if process_count() > 1 else 0
+
+
 def is_first() -> bool:
     """Whether this process is alone, or the first of those that were started together."""
-    return process_count() == 1 or os.environ["RANK"] == "0"
+    return process_rank() == 0
 
 
 def own_device(device: torch.device) -> torch.device:

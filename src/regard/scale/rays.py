@@ -7,63 +7,23 @@ that dies is started again by Ray, and what it had not finished is done again.
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import ModuleType
 
-import numpy as np
-from numpy.typing import NDArray
+from ..errors import ConfigError, DataError, MissingExtra, suggestion
+from .labelling import Labeller, Labelling, require_new
 
-from ..errors import ConfigError, DataError, MissingExtra
-
-if TYPE_CHECKING:
-    from ..explain.fitted import Fitted
-
-__all__ = ["Labeller", "label_with_ray"]
+__all__ = ["label_with_ray"]
 
 BATCH = 1024  # rows that an actor labels at once
+BLOCK = 32 * 2**20  # bytes of rows that are moved together: small enough that all actors have some
 READERS = {
     ".parquet": "read_parquet",
     ".jsonl": "read_json",
     ".json": "read_json",
     ".csv": "read_csv",
 }
-
-Columns = dict[str, NDArray[np.generic]]
-
-
-class Labeller:
-    """What an actor of Ray is: a model, loaded once, that labels batches of rows."""
-
-    def __init__(self, folder: str, text_column: str, device: str = "cpu") -> None:
-        import torch
-
-        from ..estimators.saved import Saved
-
-        torch.set_num_threads(1)
-        self._fitted: Fitted = Saved.read(Path(folder)).fitted(device)
-        self._text_column = text_column
-
-    def __call__(self, rows: Columns) -> Columns:
-        """Add a label, its probability and those of all others to the columns."""
-        from ..tasks.predictions import confidences
-
-        if self._text_column not in rows:
-            raise DataError(f"there is no column {self._text_column!r}; use --text-column")
-        fitted = self._fitted
-        texts = ["" if text is None else str(text) for text in rows[self._text_column]]
-        likely = fitted.likely(texts)
-        labels = fitted.labels_from(likely)
-        names = [str(name) for name in fitted.labels.classes]
-        shares = np.empty(len(texts), dtype=object)
-        shares[:] = [dict(zip(names, row, strict=True)) for row in likely.tolist()]
-        if fitted.labels.multilabel:
-            labels = _objects([list(map(str, label)) for label in labels])
-        return {
-            **rows,
-            "predicted": np.asarray(labels),
-            "probability": confidences(likely, multilabel=fitted.labels.multilabel),
-            "probabilities": shares,
-        }
 
 
 def label_with_ray(
@@ -72,13 +32,13 @@ def label_with_ray(
     out: Path,
     *,
     text_column: str,
+    labelling: Labelling = Labelling(),  # noqa: B008
     gpus: bool = False,
     progress: bool = False,
 ) -> int:
     """Label the rows of a file or folder of files into a folder of Parquet files.
 
-    Returns how many rows were written. One core is left to Ray's readers: a pool of actors that
-    takes all of them starves its own input.
+    Returns how many rows were written.
     """
     try:
         import ray
@@ -94,17 +54,23 @@ def label_with_ray(
     try:
         context = ray.data.DataContext.get_current()
         context.execution_options.preserve_order = True
+        context.target_max_block_size = BLOCK
         context.enable_progress_bars = progress
-        total = int(ray.cluster_resources().get("GPU" if gpus else "CPU", 1))
-        actors = total if gpus else max(1, total - 1)
+        cores, cards = _cores(ray), int(ray.cluster_resources().get("GPU", 0))
+        if gpus and not cards:
+            raise ConfigError("Ray finds no GPU; use --device cpu")
         rows = getattr(ray.data, reader)(str(Path(data).resolve()))
+        _require_columns(rows.columns() or (), text_column, labelling)
         labelled = rows.map_batches(
             Labeller,
-            fn_constructor_args=(str(folder.resolve()), text_column, "cuda" if gpus else "cpu"),
+            fn_constructor_args=(str(folder.resolve()), text_column),
+            fn_constructor_kwargs={"device": "cuda" if gpus else "cpu", "labelling": labelling},
             batch_size=BATCH,
-            batch_format="numpy",
-            compute=ray.data.ActorPoolStrategy(size=actors),
-            num_cpus=0 if gpus else 1,
+            batch_format="pyarrow",
+            compute=ray.data.ActorPoolStrategy(size=cards if gpus else sum(cores)),
+            # An actor for each core; but so that one core of each machine counts as free, for
+            # a pool that holds all of them starves its own readers.
+            num_cpus=0 if gpus else (min(cores) - 1) / min(cores),
             num_gpus=1 if gpus else 0,
         )
         out.mkdir(parents=True, exist_ok=True)
@@ -113,6 +79,23 @@ def label_with_ray(
     finally:
         if started:
             ray.shutdown()
+
+
+def _cores(ray: ModuleType) -> list[int]:
+    """How many cores each machine of the cluster has."""
+    machines = [one["Resources"] for one in ray.nodes() if one["Alive"]]
+    return [int(one["CPU"]) for one in machines if one.get("CPU", 0) >= 1] or [1]
+
+
+def _require_columns(names: Iterable[str], text_column: str, labelling: Labelling) -> None:
+    """Say here what an actor would say from far away, in many lines."""
+    known = set(names)
+    if text_column not in known:
+        raise DataError(
+            f"there is no column {text_column!r}; use --text-column, "
+            f"{suggestion(text_column, known)}"
+        )
+    require_new(labelling.columns, known)
 
 
 def _reader(data: str) -> str:
@@ -126,9 +109,3 @@ def _reader(data: str) -> str:
         found = ", ".join(sorted(kinds)) or "nothing"
         raise DataError(f"--ray reads {', '.join(READERS)}, all of one kind; {data} has {found}")
     return READERS[kinds.pop()]
-
-
-def _objects(values: list[list[str]]) -> NDArray[np.generic]:
-    found = np.empty(len(values), dtype=object)
-    found[:] = values
-    return found

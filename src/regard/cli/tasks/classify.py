@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ...data.columns import Columns
     from ...data.formats.lines import Dialect
     from ...data.readers import Reader
-    from ...data.writers import Cell, Cells
+    from ...data.writers import Cells
     from ...estimators.classifier import DocumentClassifier
     from ...estimators.fitting import FitOptions
     from ...estimators.recipes import Recipe
@@ -44,9 +44,10 @@ if TYPE_CHECKING:
     from ...estimators.trainer import Run
     from ...explain.fitted import Fitted
     from ...records.data import Check, DataCheck
-    from ...records.explanation import Explanation, Piece
+    from ...records.explanation import Explanation
     from ...records.heads import AttentionHeads
     from ...records.marks import Mark
+    from ...scale.labelling import Labelling
     from ...text.document import Document
     from ...views.drawing.terminal import Terminal
 
@@ -180,11 +181,9 @@ class ClassificationJob(TrainingJob):
 
     @property
     def _recipe(self) -> Recipe:
-        from ...estimators.recipes import STEPS, find_recipe
+        from ...estimators.recipes import recipe_for
 
-        found = find_recipe(self.asked.recipe or USUAL_RECIPE)
-        named = any(change.startswith("training.batch_size=") for change in self.asked.changes)
-        return found if named else replace(found, least_steps=STEPS)
+        return recipe_for(self.asked.recipe or USUAL_RECIPE, self.asked.changes)
 
     def describe(self) -> Sequence[str]:
         """Say how good it is, what the marks have changed, and what can be done next."""
@@ -434,6 +433,7 @@ def _predict(asked: DocumentsToLabel) -> None:
     """Label documents as they come, and write the labels beside what the documents came with."""
     from ...data.writers import write_rows
     from ...estimators.saved import Saved
+    from ...scale.labelling import Labelling
 
     existing(asked.data)
     shard = None if asked.shard is None else Shard.parse(asked.shard)
@@ -450,9 +450,7 @@ def _predict(asked: DocumentsToLabel) -> None:
     reader = given.open(saved.facts, labelled=False, tell=remarks.add)
     job = _Answering(
         saved.fitted(asked.device),
-        abstain_below=asked.abstain_below,
-        explain=asked.explain,
-        receipt=asked.receipt,
+        Labelling(asked.abstain_below, asked.explain, asked.receipt),
         waits=asked.data == STANDARD_INPUT,
         shard=shard,
     )
@@ -516,9 +514,7 @@ class _Answering:
     """What is said of each document."""
 
     fitted: Fitted
-    abstain_below: float
-    explain: bool
-    receipt: bool  # whether to measure how faithful the explanations are
+    labelling: Labelling
     waits: bool  # whether the next document may be long in coming
     shard: Shard | None = None  # which of the documents; None: all
 
@@ -526,55 +522,18 @@ class _Answering:
         """One row a document: what it came with, then what the model says."""
         from ...data.threads import ahead
         from ...models.reader import text_chunks
+        from ...scale.labelling import require_new
 
         mine = documents if self.shard is None else self.shard.of(documents)
         left = islice(mine, skip, None)
         read = text_chunks(left, lambda document: len(document.text))
         # A thread that waits for standard input would keep Ctrl-C waiting too.
         for chunk in read if self.waits else ahead(read):
-            answers = self._answers([document.text for document in chunk])
+            answers = self.labelling.rows(self.fitted, [document.text for document in chunk])
             for document, answer in zip(chunk, answers, strict=True):
                 given = document.row(documents.columns.text)
-                _require_new(answer, given)
+                require_new(answer, given)
                 yield {**given, **answer}
-
-    def _answers(self, texts: list[str]) -> Iterator[Cells]:
-        """What the model says of each text."""
-        from ...explain.fitted import Question
-        from ...tasks.predictions import confidences
-
-        fitted = self.fitted
-        names = [str(name) for name in fitted.labels.classes]
-        likely = fitted.likely(texts)
-        labels = fitted.labels_from(likely).tolist()
-        sureness = confidences(likely, multilabel=fitted.labels.multilabel).tolist()
-        found = fitted.explain(texts, Question(receipt=self.receipt)) if self.explain else []
-        for place, row in enumerate(likely.tolist()):
-            answer: dict[str, Cell] = {
-                "predicted": labels[place] if sureness[place] >= self.abstain_below else None,
-                "probability": sureness[place],
-                "probabilities": dict(zip(names, row, strict=True)),
-            }
-            if self.explain:
-                answer["heaviest_sentences"] = [_plain(piece) for piece in found[place].sentences()]
-                answer["heaviest_words"] = [_plain(piece) for piece in found[place].words()]
-                if measured := found[place].receipt:
-                    answer["verdict"] = measured.verdict
-            yield answer
-
-
-def _require_new(answer: Cells, given: Cells) -> None:
-    """Raise ``DataError`` where an answer would take the place of what is carried through."""
-    for name in answer:
-        if name in given:
-            raise DataError(
-                f"the data have a column {name!r}, which the predictions would replace; rename it"
-            )
-
-
-def _plain(piece: Piece) -> dict[str, Cell]:
-    start, end = piece.span
-    return {"text": piece.text, "start": start, "end": end, "weight": piece.weight}
 
 
 def _describe(folder: Path) -> dict[str, object]:
