@@ -27,6 +27,18 @@ def test_a_classifier_becomes_a_folder_and_is_replaced_only_when_asked(shell, pr
     assert (out / "model.onnx").stat().st_size > 1000
 
 
+def test_a_classifier_becomes_a_page_and_is_replaced_only_when_asked(shell, project, tmp_path):
+    out = tmp_path / "page.html"
+    ended = shell("export", project.model, "--to", "html", out)
+    assert ended.code == 0, ended.err
+    assert "MB; probabilities differ from the model's by at most" in ended.err
+    assert out.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    again = shell("export", project.model, "--to", "html", out)
+    assert again.error == f"{out} is there already; name another, or replace it with --overwrite"
+    folder = shell("export", project.model, "--to", "html", tmp_path / "page")
+    assert folder.code != 0
+
+
 def test_what_is_no_export_is_never_replaced(shell, project, tmp_path):
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "chapter.txt").write_text("all I have")

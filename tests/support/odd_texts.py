@@ -94,3 +94,10 @@ def lined_text(generator: random.Random) -> str:
         length = generator.choice((20, 39, 40, 41, 60, 70, 119, 120, 121))
         lines.append(" ".join(generator.choices(LINE_WORDS, k=60))[:length])
     return generator.choice(("\n", " \n", "\n ", "\r\n", "<br>\n")).join(lines)
+
+
+def odd_texts(count: int, seed: int = 0) -> list[str]:
+    """Return so many texts of all three kinds, in turn."""
+    generator = random.Random(seed)
+    makers = (random_text, dense_text, lined_text)
+    return [makers[number % 3](generator) for number in range(count)]

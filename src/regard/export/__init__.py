@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import ConfigError
-
 if TYPE_CHECKING:
     from ..estimators.saved import Saved
 
@@ -42,7 +40,9 @@ def _write_onnx(saved: Saved, out: Path) -> str:
 
 
 def _write_html(saved: Saved, out: Path) -> str:
-    raise ConfigError("regard export --to html is not there yet; use --to onnx")
+    from .html_page import write_page
+
+    return write_page(saved, out)
 
 
 TARGETS: dict[str, Target] = {

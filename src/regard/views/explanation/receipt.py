@@ -18,27 +18,29 @@ from ..drawing.charts import Axis, Frame, Line, draw_lines
 from ..drawing.page import escape
 from ..drawing.words import percent
 
-__all__ = ["conclusion", "panel", "tell_receipt", "verdicts"]
+__all__ = ["CONCLUSIONS", "MEANINGS", "conclusion", "panel", "tell_receipt", "verdicts"]
 
 # The bin that is quoted: about what a reader takes in at a glance.
 _QUOTED = {"word": 0.1, "sentence": 0.2}
 _COLOURS = {"word": "orange", "sentence": "blue"}
 _SIGNS = {FAITHFUL: "●", WEAK: "◐", CHANCE: "○", TOO_SHORT: "–", NOT_MEASURED: "–"}
-_MEANINGS = {
+MEANINGS = {
     FAITHFUL: "the answer rests on the {} marked here.",
     WEAK: "the {} marked here count, but other {} count too.",
     CHANCE: "the answer needs the {} marked here no more than any others.",
     TOO_SHORT: "there are too few {} to tell this from luck.",
     NOT_MEASURED: "there were no {} to take away, so nothing is known of them.",
 }
+"""What each verdict means; the noun, words or sentences, goes where the braces are."""
 _PARTS = ("parts of the text", "parts")  # where words and sentences were not judged apart
-_CONCLUSIONS = {
+CONCLUSIONS = {
     FAITHFUL: "You may take what is marked here for what the answer rests on.",
     WEAK: "Take what is marked here for a part of what the answer rests on, not for all of it.",
     CHANCE: "Do not take what is marked here for the reason of the answer.",
     TOO_SHORT: "The text is too short to tell whether what is marked here is the reason.",
     NOT_MEASURED: "Nothing was measured: do not take what is marked here for the reason.",
 }
+"""What a reader may conclude from each verdict."""
 _MEASURES = {
     "comprehensiveness": ("Comprehensiveness", "probability lost without the heaviest", "high"),
     "sufficiency": ("Sufficiency", "probability lost with the heaviest alone", "low"),
@@ -54,11 +56,11 @@ def verdicts(receipt: Receipt) -> list[tuple[str, str]]:
     A receipt of an older version has one verdict for both.
     """
     if not receipt.judgements:
-        return [(receipt.verdict.capitalize(), _MEANINGS.get(receipt.verdict, "").format(*_PARTS))]
+        return [(receipt.verdict.capitalize(), MEANINGS.get(receipt.verdict, "").format(*_PARTS))]
     found = []
     for one in receipt.judgements:
         noun = one.level + "s"
-        meant = _MEANINGS.get(one.verdict, "").format(noun, noun)
+        meant = MEANINGS.get(one.verdict, "").format(noun, noun)
         found.append((f"{noun.capitalize()}: {one.verdict}", f"{meant}{_luck(one)}"))
     return found
 
@@ -68,7 +70,7 @@ def conclusion(receipt: Receipt) -> str:
     trusted = [one for one in receipt.judgements if one.verdict == FAITHFUL]
     others = [one for one in receipt.judgements if one.verdict != FAITHFUL]
     if not trusted or not others:
-        return _CONCLUSIONS.get(receipt.verdict, "")
+        return CONCLUSIONS.get(receipt.verdict, "")
     known = others[0].verdict in (WEAK, CHANCE)
     rest = "not the {}s." if known else "of the {}s nothing can be said."
     return (

@@ -1,0 +1,153 @@
+"use strict";
+// A model that lives in its page: it is unpacked once, and then answers what a server of regard would be asked.
+
+// ---------------------------------------------------------------- unpacking
+
+const TYPES = { f4: Float32Array, i4: Int32Array, u4: Uint32Array, i2: Int16Array, u2: Uint16Array, u1: Uint8Array };
+
+/** Read the package: what it is about, and its arrays by name. */
+async function unpack(packed) {
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+  const size = new DataView(bytes.buffer).getUint32(0, true);
+  const about = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + size))), arrays = {};
+  let at = 4 + size;
+  for (const { name, type, count } of about.arrays) {
+    const width = TYPES[type].BYTES_PER_ELEMENT, joined = new Uint8Array(count * width);
+    for (let part = 0; part < width; part += 1) { // all first bytes, then all second ones: so they pack better
+      for (let place = 0; place < count; place += 1) joined[place * width + part] = bytes[at++];
+    }
+    arrays[name] = new TYPES[type](joined.buffer);
+  }
+  return { about, arrays };
+}
+
+function fromBase64(written) {
+  const letters = atob(written), bytes = new Uint8Array(letters.length);
+  for (let place = 0; place < bytes.length; place += 1) bytes[place] = letters.charCodeAt(place);
+  return bytes;
+}
+
+/** The words' vectors in whole numbers: a column is stored after the other, a row is asked for. */
+class Vectors {
+  constructor(columns, shifts, rank) {
+    this.rank = rank;
+    this.shifts = shifts;
+    this.rows = new (columns.BYTES_PER_ELEMENT > 2 ? Int32Array : Int16Array)(columns.length);
+    this.count = shifts.length;
+    for (let column = 0, place = 0; column < rank; column += 1) {
+      for (let word = 0; word < this.count; word += 1, place += 1) {
+        const coded = columns[place]; // 0, -1, 1, -2, 2, ...
+        this.rows[word * rank + column] = coded & 1 ? -((coded + 1) >> 1) : coded >> 1;
+      }
+    }
+  }
+
+  row(id) {
+    const scale = 2 ** this.shifts[id];
+    return Float64Array.from(this.rows.subarray(id * this.rank, (id + 1) * this.rank), (part) => part * scale);
+  }
+}
+
+function levelOf(arrays, name, own) {
+  const of = (part) => Float64Array.from(arrays[`${name}.${part}`]);
+  const directions = [0, 1].filter((direction) => arrays[`${name}.hiddenBias${direction}`]);
+  return new Level({
+    inputWeight: of("inputWeight"), inputBias: of("inputBias"),
+    hiddenWeights: directions.map((direction) => of(`hiddenWeight${direction}`)),
+    hiddenBiases: directions.map((direction) => of(`hiddenBias${direction}`)),
+    keyWeight: of("keyWeight"), keyBias: of("keyBias"), query: of("query"),
+  }, own);
+}
+
+/** Numbers that were written as steps from the one before, from zero in each group. */
+function fromSteps(steps, lengths) {
+  const found = new Int32Array(steps.length), starts = new Int32Array(lengths.length + 1);
+  let at = 0;
+  lengths.forEach((length, group) => {
+    let number = 0;
+    for (const end = at + length; at < end; at += 1) found[at] = number += steps[at];
+    starts[group + 1] = at;
+  });
+  return { found, starts };
+}
+
+function ngramsOf(arrays, name, about, wordCount, classCount) {
+  const singles = fromSteps(arrays[`${name}.singles`], [arrays[`${name}.singles`].length]).found;
+  const words = new Int32Array(wordCount).fill(-1);
+  singles.forEach((id, feature) => { words[id] = feature; });
+  const second = fromSteps(arrays[`${name}.second`], arrays[`${name}.secondCounts`]);
+  const third = fromSteps(arrays[`${name}.third`], arrays[`${name}.thirdCounts`]);
+  const palette = arrays[`${name}.palette`];
+  return new NGrams({
+    words, singles: singles.length, second: second.found, secondStarts: second.starts, third: third.found, thirdStarts: third.starts,
+    rarity: Float64Array.from(arrays[`${name}.rarity`], (number) => palette[number]),
+    weights: Float32Array.from(arrays[`${name}.weights`], (coded) => (coded & 1 ? -((coded + 1) >> 1) : coded >> 1) * about.step),
+  }, classCount);
+}
+
+function modelOf(about, arrays) {
+  const { labels, several, temperature, wide, rank, own } = about, wordCount = about.words.length;
+  return new Model({
+    vectors: new Vectors(arrays.vectors, arrays.shifts, rank),
+    words: levelOf(arrays, "words", false),
+    sentences: levelOf(arrays, "sentences", own),
+    classify: { weight: Float64Array.from(arrays["classify.weight"]), bias: Float64Array.from(arrays["classify.bias"]) },
+    ngrams: wide ? wide.parts.map((part) => ngramsOf(arrays, part.name, part, wordCount, labels.length)) : [],
+    scale: wide ? wide.scale : 1,
+    intercepts: wide ? wide.intercepts : null,
+    temperature, several,
+  });
+}
+
+// ---------------------------------------------------------------- answering
+
+class Engine {
+  constructor({ about, arrays }) {
+    this.about = about;
+    this.model = modelOf(about, arrays);
+    this.reader = new Reader(about.words, makeRules(about.rules, about.text.hangul === "syllables"), about.text);
+  }
+
+  static async open(written) { return new Engine(await unpack(fromBase64(written))); }
+
+  /** Read and classify one text. */
+  answer(source) {
+    const text = this.reader.read(source);
+    const { logits, found } = this.model.readDocument(text.rows.map((ids) => this.model.readSentence(ids)));
+    return { text, logits, found, likely: this.model.likely(logits) };
+  }
+
+  predict(source) {
+    const { labels, several } = this.about, { likely } = this.answer(source);
+    const best = likely.indexOf(Math.max(...likely));
+    const chosen = several ? labels.filter((_, label) => likely[label] > 0.5) : [labels[best]];
+    return {
+      model: this.about.name, labels: chosen.map(String),
+      probabilities: Object.fromEntries(labels.map((label, place) => [String(label), likely[place]])),
+    };
+  }
+
+  async explain({ text: source, method, label, receipt }) {
+    const { about, model } = this, text = this.reader.read(source), eraser = new Eraser(model, text.rows);
+    const answer = eraser.whole(), likely = model.likely(answer.logits);
+    const names = about.labels.map(String), asked = names.indexOf(String(label));
+    const chosen = asked >= 0 ? asked : likely.indexOf(Math.max(...likely));
+    const name = method in METHODS ? method : about.method;
+    const weights = weigh(await METHODS[name](eraser, answer, chosen), text.spans, text.sentences);
+    const measured = receipt ? await receiptOf(eraser, likely, chosen, weights) : null;
+    const decision = { label: about.labels[chosen], probability: likely[chosen], weights, receipt: measured };
+    return {
+      model: about.name, source, method: name, decisions: [decision], said: sayAll(decision, text, about.sayings),
+      probabilities: about.labels.map((one, place) => [one, likely[place]]), unknown: text.unknown, unread: text.unread,
+    };
+  }
+
+  describe() {
+    const { name, labels, several, method, methods } = this.about;
+    return {
+      name, task: "classify", endpoints: ["predict", "explain"], labels: labels.map(String),
+      several_labels: several, methods, default_method: method,
+    };
+  }
+}

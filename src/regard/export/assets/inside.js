@@ -1,0 +1,28 @@
+"use strict";
+// In the place of a server: the page asks this, and what it asks never leaves the page.
+
+const insideModel = {
+  engine: null,
+
+  async answer(path, asked) {
+    this.engine ??= Engine.open(document.getElementById("packed").textContent);
+    const engine = await this.engine;
+    const json = (value) => new Response(JSON.stringify(value));
+    if (path === "models") return json({ models: [engine.describe()] });
+    if (path === "predict") return json(engine.predict(asked.text));
+    if (path === "batch") return json({ model: engine.about.name, answers: asked.texts.map((text) => engine.predict(text)) });
+    if (asked.format === "html") return new Response(pageOfAnswer(), { headers: { "content-type": "text/html" } });
+    return json(await engine.explain(asked));
+  },
+};
+
+/** The answer as it is drawn, as a page of its own in which nothing can be asked. */
+function pageOfAnswer() {
+  const shown = document.getElementById("results").cloneNode(true);
+  for (const part of shown.querySelectorAll(".tools, .actions, .what-if")) part.remove();
+  const style = document.querySelector("style").textContent;
+  const policy = "default-src 'none'; style-src 'unsafe-inline'";
+  return `<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy}">`
+    + `<meta name="viewport" content="width=device-width, initial-scale=1"><title>Explanation</title><style>${style}</style></head>`
+    + `<body><main>${shown.outerHTML}</main></body></html>`;
+}

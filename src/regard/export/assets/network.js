@@ -1,0 +1,377 @@
+"use strict";
+// The network and its n-grams, forward and back: what regard.models computes, for one document at a time.
+
+/** out = bias + matrix · vector, which begins at a place of its array: four rows at a time, each number is loaded once. */
+function multiply(matrix, bias, vector, at, size, out, to = 0) {
+  const rows = bias.length;
+  let row = 0;
+  for (; row + 4 <= rows; row += 4) {
+    const first = row * size, second = first + size, third = second + size, fourth = third + size;
+    let one = bias[row], two = bias[row + 1], three = bias[row + 2], four = bias[row + 3];
+    for (let column = 0; column < size; column += 1) {
+      const number = vector[at + column];
+      one += matrix[first + column] * number;
+      two += matrix[second + column] * number;
+      three += matrix[third + column] * number;
+      four += matrix[fourth + column] * number;
+    }
+    out[to + row] = one;
+    out[to + row + 1] = two;
+    out[to + row + 2] = three;
+    out[to + row + 3] = four;
+  }
+  for (; row < rows; row += 1) {
+    let sum = bias[row];
+    for (let column = 0; column < size; column += 1) sum += matrix[row * size + column] * vector[at + column];
+    out[to + row] = sum;
+  }
+}
+
+/** out += matrixᵀ · vector, with as many rows as the vector from `at` on has. */
+function multiplyBack(matrix, vector, at, rows, out, to, size) {
+  for (let row = 0, place = 0; row < rows; row += 1, place += size) {
+    const amount = vector[at + row];
+    for (let column = 0; column < size; column += 1) out[to + column] += amount * matrix[place + column];
+  }
+}
+
+const sigmoid = (number) => 1 / (1 + Math.exp(-number));
+
+/** A GRU along a row, in one direction or two, and attention on its states: one floor of the hierarchy. */
+class Level {
+  constructor(parts, own) {
+    Object.assign(this, parts); // inputWeight, inputBias, hiddenWeights, hiddenBiases, keyWeight, keyBias, query
+    this.own = own; // whether items are added up as they came, and not the states
+    this.directions = this.hiddenWeights.length;
+    this.hidden = this.hiddenBiases[0].length / 3;
+    this.gates = 3 * this.hidden;
+    this.size = this.directions * this.hidden;
+  }
+
+  /** What an item gives the gates. */
+  project(item) {
+    const out = new Float64Array(this.inputBias.length);
+    multiply(this.inputWeight, this.inputBias, item, 0, item.length, out);
+    return out;
+  }
+
+  /** Read a row of projected items: states, keys and weights, and with `tape` what the way back needs. */
+  read(projected, tape = false) {
+    const count = projected.length, states = new Float64Array(count * this.size);
+    const kept = tape ? this.hiddenWeights.map(() => new Float64Array(count * 4 * this.hidden)) : null;
+    for (let direction = 0; direction < this.directions; direction += 1) {
+      this.recur(projected, direction, states, kept && kept[direction]);
+    }
+    const asked = this.query.length, keys = new Float64Array(count * asked), scores = new Float64Array(count);
+    for (let item = 0; item < count; item += 1) {
+      multiply(this.keyWeight, this.keyBias, states, item * this.size, this.size, keys, item * asked);
+      let score = 0;
+      for (let place = item * asked, part = 0; part < asked; part += 1, place += 1) {
+        keys[place] = Math.tanh(keys[place]);
+        score += keys[place] * this.query[part];
+      }
+      scores[item] = score;
+    }
+    return { states, keys, kept, weights: softmax(scores) };
+  }
+
+  recur(projected, direction, states, kept) {
+    const { hidden, gates, size } = this, weight = this.hiddenWeights[direction], bias = this.hiddenBiases[direction];
+    const fed = new Float64Array(gates), state = new Float64Array(hidden);
+    const first = direction * gates, count = projected.length;
+    for (let step = 0; step < count; step += 1) {
+      const item = direction ? count - 1 - step : step, given = projected[item];
+      multiply(weight, bias, state, 0, hidden, fed);
+      for (let unit = 0; unit < hidden; unit += 1) {
+        const reset = sigmoid(given[first + unit] + fed[unit]);
+        const update = sigmoid(given[first + hidden + unit] + fed[hidden + unit]);
+        const fresh = Math.tanh(given[first + 2 * hidden + unit] + reset * fed[2 * hidden + unit]);
+        if (kept) {
+          const place = 4 * (item * hidden + unit);
+          kept[place] = reset;
+          kept[place + 1] = update;
+          kept[place + 2] = fresh;
+          kept[place + 3] = fed[2 * hidden + unit];
+        }
+        state[unit] = (1 - update) * fresh + update * state[unit];
+      }
+      states.set(state, item * size + direction * hidden);
+    }
+  }
+
+  /** The sum of the items, or of the states, by their weights. */
+  pool(found, items) {
+    const size = this.own ? items[0].length : this.size, vector = new Float64Array(size);
+    found.weights.forEach((weight, item) => {
+      const from = this.own ? items[item] : found.states, at = this.own ? 0 : item * size;
+      for (let part = 0; part < size; part += 1) vector[part] += weight * from[at + part];
+    });
+    return vector;
+  }
+
+  /** From the slope along the pooled vector to the slopes along what was projected, and along the items themselves. */
+  back(found, items, slope) {
+    const count = found.weights.length, size = this.size, asked = this.query.length;
+    const toStates = new Float64Array(count * size), toItems = items.map((item) => new Float64Array(item.length));
+    const gains = new Float64Array(count);
+    let mean = 0;
+    for (let item = 0; item < count; item += 1) {
+      const from = this.own ? items[item] : found.states, at = this.own ? 0 : item * size, weight = found.weights[item];
+      const to = this.own ? toItems[item] : toStates;
+      for (let part = 0; part < slope.length; part += 1) {
+        gains[item] += slope[part] * from[at + part];
+        to[at + part] += weight * slope[part];
+      }
+      mean += weight * gains[item];
+    }
+    const toKey = new Float64Array(asked);
+    for (let item = 0; item < count; item += 1) {
+      const toScore = found.weights[item] * (gains[item] - mean);
+      for (let part = 0; part < asked; part += 1) {
+        const key = found.keys[item * asked + part];
+        toKey[part] = toScore * this.query[part] * (1 - key * key);
+      }
+      multiplyBack(this.keyWeight, toKey, 0, asked, toStates, item * size, size);
+    }
+    const toProjected = items.map(() => new Float64Array(this.inputBias.length));
+    for (let direction = 0; direction < this.directions; direction += 1) this.recurBack(found, toStates, direction, toProjected);
+    return { toProjected, toItems, gains };
+  }
+
+  recurBack(found, toStates, direction, toProjected) {
+    const { hidden, gates, size } = this, kept = found.kept[direction], weight = this.hiddenWeights[direction];
+    const count = toProjected.length, first = direction * gates;
+    const toFed = new Float64Array(gates), carried = new Float64Array(hidden);
+    for (let step = count - 1; step >= 0; step -= 1) {
+      const item = direction ? count - 1 - step : step, before = direction ? item + 1 : item - 1, out = toProjected[item];
+      for (let unit = 0; unit < hidden; unit += 1) {
+        const place = 4 * (item * hidden + unit);
+        const reset = kept[place], update = kept[place + 1], fresh = kept[place + 2], old = kept[place + 3];
+        const past = step ? found.states[before * size + direction * hidden + unit] : 0;
+        const slope = carried[unit] + toStates[item * size + direction * hidden + unit];
+        const toFresh = slope * (1 - update) * (1 - fresh * fresh);
+        const toReset = toFresh * old * reset * (1 - reset), toUpdate = slope * (past - fresh) * update * (1 - update);
+        out[first + unit] = toFed[unit] = toReset;
+        out[first + hidden + unit] = toFed[hidden + unit] = toUpdate;
+        out[first + 2 * hidden + unit] = toFresh;
+        toFed[2 * hidden + unit] = toFresh * reset;
+        carried[unit] = slope * update;
+      }
+      multiplyBack(weight, toFed, 0, gates, carried, 0, hidden);
+    }
+  }
+}
+
+function softmax(scores) {
+  const peak = scores.reduce((one, other) => Math.max(one, other), -Infinity);
+  const grown = scores.map((score) => Math.exp(score - peak)), total = grown.reduce((one, other) => one + other, 0);
+  return grown.map((amount) => amount / total);
+}
+
+// ---------------------------------------------------------------- n-grams
+
+const UNKNOWN = 1;
+
+/** Runs of one to three words that are features, as a tree: the words, those behind each, those behind each pair. */
+class NGrams {
+  constructor(parts, classCount) {
+    Object.assign(this, parts); // words, second, secondStarts, third, thirdStarts, rarity, weights (features x columns)
+    this.columns = this.weights.length / Math.max(this.rarity.length, 1);
+    this.classCount = classCount;
+    this.counts = new Int32Array(this.rarity.length);
+  }
+
+  /** The features of one sentence where they occur: [feature, first word, words, ...]. */
+  find(ids) {
+    const hits = [], pairs = this.second.length, singles = this.singles;
+    for (let at = 0; at < ids.length; at += 1) {
+      const first = ids[at] > UNKNOWN ? this.words[ids[at]] : -1;
+      if (first >= 0) hits.push(first, at, 1);
+      if (!pairs || at + 1 >= ids.length || ids[at] <= UNKNOWN || ids[at + 1] <= UNKNOWN) continue;
+      const two = search(this.second, this.secondStarts[ids[at]], this.secondStarts[ids[at] + 1], ids[at + 1]);
+      if (two < 0) continue;
+      hits.push(singles + two, at, 2);
+      if (at + 2 >= ids.length || ids[at + 2] <= UNKNOWN) continue;
+      const three = search(this.third, this.thirdStarts[two], this.thirdStarts[two + 1], ids[at + 2]);
+      if (three >= 0) hits.push(singles + pairs + three, at, 3);
+    }
+    return Int32Array.from(hits);
+  }
+
+  /** What a document's features are worth: (1 + ln n) times the rarity, as a vector of length one. */
+  value(sentences) {
+    const { counts, rarity } = this, features = [];
+    for (const hits of sentences) {
+      for (let at = 0; at < hits.length; at += 3) {
+        if (counts[hits[at]] === 0) features.push(hits[at]);
+        counts[hits[at]] += 1;
+      }
+    }
+    let squares = 0;
+    const values = new Float64Array(features.length), times = new Int32Array(features.length);
+    features.forEach((feature, place) => {
+      times[place] = counts[feature];
+      values[place] = (1 + Math.log(counts[feature])) * rarity[feature];
+      squares += values[place] ** 2;
+      counts[feature] = 0;
+    });
+    const length = Math.sqrt(squares);
+    return { features, times, values: values.map((value) => value / length) };
+  }
+
+  /** Add up the weights of a document's features, a number a class. */
+  weigh(sentences) {
+    const { features, values } = this.value(sentences), sums = new Float64Array(this.columns);
+    features.forEach((feature, place) => {
+      for (let column = 0; column < this.columns; column += 1) sums[column] += values[place] * this.weights[feature * this.columns + column];
+    });
+    return this.spread(sums);
+  }
+
+  /** Of two labels one number is kept, how much more the second gets than the first: half for it, half against it. */
+  spread(sums) {
+    return this.columns === this.classCount ? sums : Float64Array.of(-sums[0] / 2, sums[0] / 2);
+  }
+
+  /** What each word of the sentences adds along the slopes of the logits; n-grams are split evenly. */
+  wordShares(sentences, lengths, slopes) {
+    const { features, times, values } = this.value(sentences), worth = new Map();
+    features.forEach((feature, place) => {
+      const sums = new Float64Array(this.columns);
+      for (let column = 0; column < this.columns; column += 1) sums[column] = this.weights[feature * this.columns + column];
+      const along = this.spread(sums).reduce((sum, weight, label) => sum + weight * slopes[label], 0);
+      worth.set(feature, (values[place] * along) / times[place]);
+    });
+    return sentences.map((hits, number) => {
+      const shares = new Float64Array(lengths[number]);
+      for (let at = 0; at < hits.length; at += 3) {
+        for (let word = 0; word < hits[at + 2]; word += 1) shares[hits[at + 1] + word] += worth.get(hits[at]) / hits[at + 2];
+      }
+      return shares;
+    });
+  }
+}
+
+function search(sorted, start, end, wanted) {
+  let low = start, high = end;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle] < wanted) low = middle + 1;
+    else high = middle;
+  }
+  return low < end && sorted[low] === wanted ? low : -1;
+}
+
+// ---------------------------------------------------------------- the model
+
+const COMMON = 2000; // words, the commonest, whose projections are made when a model is opened
+const MOST_KEPT = 30000; // others whose projections are kept
+
+class Model {
+  constructor(parts) {
+    Object.assign(this, parts); // vectors, words, sentences, classify, ngrams, scale, intercepts, temperature, several
+    this.classCount = this.classify.bias.length;
+    this.kept = new Map();
+    this.common = [];
+    for (let id = 0; id < Math.min(COMMON, this.vectors.count); id += 1) this.common.push(this.project(id));
+  }
+
+  project(id) { return this.words.project(this.vectors.row(id)); }
+
+  /** What a word gives the gates; kept, because words come again. */
+  projectWord(id) {
+    let found = this.common[id] || this.kept.get(id);
+    if (!found) {
+      found = this.project(id);
+      if (this.kept.size >= MOST_KEPT) this.kept.clear();
+      this.kept.set(id, found);
+    }
+    return found;
+  }
+
+  /** Read one sentence: all that its document needs of it. */
+  readSentence(ids, tape = false) {
+    const projected = Array.from(ids, (id) => this.projectWord(id));
+    const found = this.words.read(projected, tape), vector = this.words.pool(found, projected);
+    return { ids, projected, found, vector, given: this.sentences.project(vector), hits: this.ngrams.map((table) => table.find(ids)) };
+  }
+
+  /** Classify a document put together from sentences that were read. */
+  readDocument(sentences, tape = false) {
+    const { bias, weight } = this.classify, logits = Float64Array.from(bias);
+    let found = null;
+    if (sentences.length) {
+      const vectors = sentences.map((sentence) => sentence.vector);
+      found = this.sentences.read(sentences.map((sentence) => sentence.given), tape);
+      const vector = this.sentences.pool(found, vectors);
+      multiply(weight, bias, vector, 0, vector.length, logits);
+    }
+    if (this.ngrams.length) {
+      const shares = this.ngrams.map((table, place) => table.weigh(sentences.map((sentence) => sentence.hits[place])));
+      for (let label = 0; label < this.classCount; label += 1) {
+        logits[label] = this.scale * logits[label] + this.intercepts[label] + shares.reduce((sum, share) => sum + share[label], 0);
+      }
+    }
+    return { logits, found };
+  }
+
+  likely(logits) {
+    const scaled = logits.map((logit) => logit / this.temperature);
+    return this.several ? scaled.map(sigmoid) : softmax(scaled);
+  }
+
+  /** log p / (1 - p) of one label. */
+  logOdds(logits, label) {
+    const scaled = logits.map((logit) => logit / this.temperature);
+    if (this.several || scaled.length === 1) return scaled[label];
+    const others = scaled.filter((_, place) => place !== label), peak = Math.max(...others);
+    return scaled[label] - peak - Math.log(others.reduce((sum, logit) => sum + Math.exp(logit - peak), 0));
+  }
+
+  /** How the log-odds of one label slope along the logits. */
+  slopes(logits, label) {
+    if (this.several || logits.length === 1) return logits.map((_, place) => Number(place === label) / this.temperature);
+    const others = softmax(logits.map((logit, place) => place === label ? -Infinity : logit / this.temperature));
+    return others.map((share, place) => (Number(place === label) - share) / this.temperature);
+  }
+
+  /** The slopes of one label's log-odds, down to what every word gives the gates, and what n-grams add beside them. */
+  differentiate(rows, label) {
+    const sentences = rows.map((ids) => this.readSentence(ids, true)), { logits, found } = this.readDocument(sentences, true);
+    const slopes = this.slopes(logits, label), { weight } = this.classify, width = weight.length / this.classCount;
+    const scale = this.ngrams.length ? this.scale : 1, toDocument = new Float64Array(width);
+    multiplyBack(weight, slopes.map((slope) => slope * scale), 0, this.classCount, toDocument, 0, width);
+    const above = this.sentences.back(found, sentences.map((sentence) => sentence.vector), toDocument);
+    const tables = this.ngrams.map((table, place) =>
+      table.wordShares(sentences.map((sentence) => sentence.hits[place]), rows.map((ids) => ids.length), slopes));
+    const below = sentences.map((sentence, number) => {
+      const toSentence = above.toItems[number], toGates = above.toProjected[number];
+      multiplyBack(this.sentences.inputWeight, toGates, 0, toGates.length, toSentence, 0, toSentence.length);
+      return this.words.back(sentence.found, sentence.projected, toSentence);
+    });
+    const shares = rows.map((ids, number) =>
+      Float64Array.from(ids, (_, word) => tables.reduce((sum, table) => sum + table[number][word], 0)));
+    return { sentences, found, above, below, shares };
+  }
+
+  /** Gradient x input of every word, sentence by sentence: its own share of the slope, and that of its n-grams. */
+  gradientInput(rows, label) {
+    if (!rows.length) return [];
+    const { sentences, below, shares } = this.differentiate(rows, label), bias = this.words.inputBias;
+    // The gates take W x + b, so what the vector itself gives them is all but the bias.
+    return sentences.map((sentence, number) => shares[number].map((share, word) =>
+      below[number].toProjected[word].reduce((sum, slope, gate) => sum + slope * (sentence.projected[word][gate] - bias[gate]), share)));
+  }
+
+  /** Attention x gradient: every weight times what the answer would gain from more of it, of words and of sentences. */
+  attentionGradient(rows, label) {
+    if (!rows.length) return { words: [], sentences: [] };
+    const { sentences, found, above, below, shares } = this.differentiate(rows, label);
+    return {
+      words: sentences.map((sentence, number) =>
+        shares[number].map((share, word) => share + sentence.found.weights[word] * below[number].gains[word])),
+      sentences: rows.map((_, number) =>
+        shares[number].reduce((sum, share) => sum + share, found.weights[number] * above.gains[number])),
+    };
+  }
+}

@@ -1,0 +1,273 @@
+"""A model in one page: it reads, answers and explains in a browser, with no server and no request.
+
+The page is the one that ``regard serve`` shows, with the model in the place of the server.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from ..data.batch import Batch
+from ..errors import ConfigError, ModelError
+from ..estimators.saved import Saved, SavedWide
+from ..explain.fitted import Fitted
+from ..files import write_file
+from ..models.han import HANConfig
+from ..models.ngrams import NGramTable
+from ..serve.page import page, script, style
+from ..views.explanation.receipt import CONCLUSIONS, MEANINGS
+from .packing import fold_signs, narrowest, ngram_tree, pack
+from .reader import asset, scanner_rules
+from .rounding import (
+    RoundedVectors,
+    RoundedWeights,
+    round_vectors,
+    round_weights,
+    sensitivity,
+    word_shifts,
+)
+from .samples import imagine_documents
+
+__all__ = ["LARGEST", "NEAR", "Rounded", "round_model", "write_page"]
+
+METHODS = ("gradient_input", "attention_gradient", "erasure", "attention")
+"""The ways to explain that the page knows."""
+NEAR = 1e-4
+"""By how much a probability of the page may differ from the model's."""
+LARGEST = 15_000_000
+"""Bytes that a page should not exceed."""
+_DOCUMENTS = 48  # that sensitivity is read off, and as many others that the rounding is tried on
+_STEP = 1.2e-5  # log-odds by which a direction of word vectors errs
+_WIDE_STEP = 1e-4  # of the weights of n-grams
+_FINEST = 1e-3  # share of either step from which on digits are lost elsewhere
+_SCRIPTS = ("scanner.js", "network.js", "explain.js", "engine.js", "inside.js")
+
+
+def write_page(saved: Saved, out: Path) -> str:
+    """Write the page, and return what is to be said of it; the model is called as the file is."""
+    require_plain(saved)
+    fitted = saved.fitted("cpu")
+    rounded = round_model(saved, fitted)
+    packed = pack(*_content(saved, fitted, rounded, out.stem))
+    whole = _page(packed)
+    write_file(out, whole)
+    size = len(whole.encode("utf-8"))
+    large = (
+        ""
+        if size <= LARGEST
+        else f"; above {LARGEST / 1e6:g} MB: train with --set text.max_size=30000"
+    )
+    return (
+        f"{size / 1e6:.1f} MB; probabilities differ from the model's by at most "
+        f"{rounded.difference:.1g} on {_DOCUMENTS} made-up documents{large}"
+    )
+
+
+def require_plain(saved: Saved) -> None:
+    """Refuse what the page cannot compute; nothing is ever left out in silence."""
+    network, text = saved.settings.network, saved.settings.text
+    wanted: list[tuple[str, object, object]] = [
+        ("model", network.name, "han"),
+        ("text.cjk", text.cjk, "characters"),
+    ]
+    wanted.append(("seeds", saved.settings.seeds, 1))
+    if type(network) is HANConfig:
+        wanted += [
+            ("network.encoder", network.encoder, "recurrent"),
+            ("network.cell", network.cell, "gru"),
+            ("network.layers", network.layers, 1),
+            ("network.pooling", network.pooling, "attention"),
+            ("network.score", network.score, "context"),
+            ("network.reading", network.reading, "isolated"),
+        ]
+    for setting, found, able in wanted:
+        if found != able:
+            raise ConfigError(
+                f"a page can hold models with {setting} {able}, this one has {found}; "
+                "--to onnx takes more"
+            )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rounded:
+    """A model in few bits, and by how much its probabilities differ from the model's own."""
+
+    vectors: RoundedVectors
+    weights: tuple[RoundedWeights, ...]
+    difference: float
+
+
+def round_model(saved: Saved, fitted: Fitted) -> Rounded:
+    """Round a model as coarsely as its answers to made-up documents allow."""
+    known, tried = (imagine_documents(saved, _DOCUMENTS, seed=seed) for seed in (0, 1))
+    vectors = fitted.model.embedding.weight.detach().double().numpy()
+    shifts = word_shifts(len(vectors))
+    matter = sensitivity(fitted, known, shifts)
+    parts = () if saved.wide is None else saved.wide.parts
+    share = 1.0
+    while True:
+        found = Rounded(
+            round_vectors(vectors, matter, shifts, step=share * _STEP),
+            tuple(
+                round_weights(part, step=share * _WIDE_STEP, multilabel=saved.labels.multilabel)
+                for part in parts
+            ),
+            0.0,
+        )
+        difference = _difference(saved, fitted, found, tried)
+        if difference <= NEAR / 2:
+            return replace(found, difference=difference)
+        if share < _FINEST:
+            raise ModelError(
+                f"this model in a page would differ from itself by {difference:.2g}, more than "
+                f"{NEAR / 2:g}; its answers hang on more digits than a page has, use --to onnx"
+            )
+        share /= 2
+
+
+def _difference(saved: Saved, fitted: Fitted, rounded: Rounded, batch: Batch) -> float:
+    """The most by which probabilities differ between a model and what is left of it."""
+    weights = {**saved.weights, "embedding.weight": _tensor(rounded.vectors.vectors)}
+    wide = saved.wide
+    if wide is not None:
+        kept = tuple(
+            new.beside(part) for new, part in zip(rounded.weights, wide.parts, strict=True)
+        )
+        wide = SavedWide(kept, wide.intercepts, wide.scale)
+    other = replace(saved, weights=weights, wide=wide).fitted("cpu")
+    both = [one.answer(batch).probabilities for one in (fitted, other)]
+    return float((both[0] - both[1]).abs().max())
+
+
+def _content(
+    saved: Saved, fitted: Fitted, rounded: Rounded, name: str
+) -> tuple[dict[str, object], dict[str, NDArray[np.generic]]]:
+    """What the page knows: what it is about, and arrays by the names that its script has."""
+    text, network = saved.settings.text, saved.settings.network
+    assert isinstance(network, HANConfig)
+    arrays = _network_arrays(fitted, rounded.vectors)
+    wide: dict[str, object] | None = None
+    if saved.wide is not None:
+        parts = []
+        for place, (part, weights) in enumerate(
+            zip(saved.wide.parts, rounded.weights, strict=True)
+        ):
+            prefix = f"ngrams{place}"
+            parts.append({"name": prefix, "step": weights.step})
+            for key, array in _ngram_arrays(part.table, weights, len(saved.vocab)).items():
+                arrays[f"{prefix}.{key}"] = array
+        intercepts = saved.wide.intercepts.tolist()
+        wide = {"scale": saved.wide.scale, "intercepts": intercepts, "parts": parts}
+    about: dict[str, object] = {
+        "name": name,
+        "labels": list(saved.labels.classes),
+        "several": saved.labels.multilabel,
+        "temperature": saved.temperature,
+        "text": {
+            "lowercase": text.lowercase,
+            "hangul": text.hangul,
+            "max_sentences": text.max_sentences,
+            "max_words": text.max_words,
+        },
+        "words": saved.vocab.words,
+        "rules": scanner_rules(),
+        "rank": rounded.vectors.numbers.shape[1],
+        "own": network.weighing == "sentences",
+        "wide": wide,
+        "methods": METHODS,
+        "method": fitted.default_method if fitted.default_method in METHODS else METHODS[0],
+        "sayings": {"conclusions": CONCLUSIONS, "meanings": MEANINGS},
+    }
+    return about, arrays
+
+
+def _network_arrays(fitted: Fitted, vectors: RoundedVectors) -> dict[str, NDArray[np.generic]]:
+    weights = {
+        name: tensor.detach().double().numpy()
+        for name, tensor in fitted.model.network.state_dict().items()
+    }
+    arrays: dict[str, NDArray[np.generic]] = {
+        "vectors": narrowest(fold_signs(vectors.numbers.T)),
+        "shifts": vectors.shifts,
+    }
+    for level in ("words", "sentences"):
+        recurrent = f"{level}.encoder.layers."
+        ends = [end for end in ("_l0", "_l0_reverse") if f"{recurrent}bias_hh{end}" in weights]
+        into = np.concatenate([weights[f"{recurrent}weight_ih{end}"] for end in ends])
+        parts = {
+            "inputWeight": into @ vectors.basis if level == "words" else into,
+            "inputBias": np.concatenate([weights[f"{recurrent}bias_ih{end}"] for end in ends]),
+            "keyWeight": weights[f"{level}.pooling.score.key.weight"],
+            "keyBias": weights[f"{level}.pooling.score.key.bias"],
+            "query": weights[f"{level}.pooling.query"],
+        }
+        for direction, end in enumerate(ends):
+            parts[f"hiddenWeight{direction}"] = weights[f"{recurrent}weight_hh{end}"]
+            parts[f"hiddenBias{direction}"] = weights[f"{recurrent}bias_hh{end}"]
+        arrays |= {f"{level}.{name}": part.astype(np.float32) for name, part in parts.items()}
+    for name in ("classify.weight", "classify.bias"):
+        arrays[name] = weights[name].astype(np.float32)
+    return arrays
+
+
+def _ngram_arrays(
+    table: NGramTable, weights: RoundedWeights, word_count: int
+) -> dict[str, NDArray[np.generic]]:
+    # The rarest first: they are most, and so the smallest numbers stand for them.
+    negative, places = np.unique(-table.rarity, return_inverse=True)
+    return {
+        **ngram_tree(table.keys, word_count),
+        "palette": -negative,
+        "rarity": narrowest(places.astype(np.int64)),
+        "weights": narrowest(fold_signs(weights.numbers)),
+    }
+
+
+def _tensor(vectors: NDArray[np.float64]) -> Tensor:
+    return torch.from_numpy(vectors.astype(np.float32))
+
+
+_NOTE = (
+    '<p class="muted">This file holds the model itself. It works without a network, and nothing '
+    "that you type or drop here leaves it.</p>"
+)
+
+
+def _page(packed: bytes) -> str:
+    """Put the model and all that it needs into the page of a server."""
+    inside = "\n".join(map(asset, _SCRIPTS))
+    scripts = (
+        f"globalThis.localModel = (() => {{\n{inside}\nreturn insideModel;\n}})();\n{script()}"
+    )
+    assert "</script" not in scripts and "<!--" not in scripts, "a script would end too early"
+    forbidding = (
+        f"default-src 'none'; script-src '{_digest(scripts)}'; style-src '{_digest(style())}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    policy = f'<meta http-equiv="Content-Security-Policy" content="{forbidding}">'
+    written = base64.b64encode(packed).decode()
+    model = f'<script id="packed" type="application/gzip;base64">{written}</script>'
+    whole = page(marks=False)
+    for old, new in (
+        ('<meta charset="utf-8">', f'<meta charset="utf-8">\n{policy}'),
+        ('<link rel="stylesheet" href="page.css">', f"<style>{style()}</style>"),
+        ('<script src="page.js" defer></script>\n', ""),
+        ("</header>", f"{_NOTE}\n</header>"),
+        ("</body>", f"{model}\n<script>{scripts}</script>\n</body>"),
+    ):
+        assert whole.count(old) == 1, f"the page of the server has no single {old}"
+        whole = whole.replace(old, new)
+    return whole
+
+
+def _digest(content: str) -> str:
+    """How a policy names an inline style or script that may stand in the page."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()

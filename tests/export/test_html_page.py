@@ -1,0 +1,221 @@
+"""A model in one page, opened from a file in a real browser with the network off."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from regard.errors import ConfigError
+from regard.estimators.saved import Saved
+from regard.explain.verdicts import SetTest
+from regard.export.html_page import METHODS, NEAR, write_page
+from regard.models.han import HANConfig
+from regard.text.tokenize import TextConfig
+from regard.views.explanation.receipt import CONCLUSIONS, MEANINGS
+from support.odd_texts import odd_texts
+from support.reviews import reviews
+
+TEXT = "the film was awful. then we saw the evening and the music. it was dull."
+
+
+def saved_in(fitted, folder):
+    fitted.save(folder)
+    return Saved.read(folder)
+
+
+@pytest.fixture(scope="module")
+def written(fitted, tmp_path_factory):
+    """Return the page of a model."""
+    folder = tmp_path_factory.mktemp("page")
+    write_page(saved_in(fitted, folder / "model"), folder / "page.html")
+    return folder / "page.html"
+
+
+@pytest.fixture(scope="module")
+def visit(browser):
+    """Return a function that opens a page with the network off; any complaint or request fails."""
+    opened = []
+
+    def visiting(path, **options):
+        context = browser.new_context(offline=True, **options)
+        page = context.new_page()
+        page.said, page.requested = [], []
+        page.on("console", lambda message: page.said.append(message.text))
+        page.on("pageerror", lambda error: page.said.append(str(error)))
+        page.on("request", lambda request: page.requested.append(request.url))
+        page.goto(path.as_uri())
+        page.wait_for_selector("#model option", state="attached")
+        opened.append((context, page, path))
+        return page
+
+    yield visiting
+    for context, page, path in opened:
+        assert page.said == []
+        assert page.requested == [path.as_uri()]
+        context.close()
+
+
+@pytest.fixture(scope="module")
+def page(visit, written):
+    return visit(written)
+
+
+def predict(page, texts):
+    ask = "async (texts) => (await localModel.answer('batch', { texts })).json()"
+    return page.evaluate(ask, texts)["answers"]
+
+
+def explain(page, text, **asked):
+    ask = "async (asked) => (await localModel.answer('explain', asked)).json()"
+    return page.evaluate(ask, {"text": text, "receipt": False, **asked})
+
+
+def speak(text):
+    """JSON between Python and a browser holds whole characters alone."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def test_the_page_answers_as_the_model_does(fitted, page):
+    texts = [*reviews(60, seed=3)[0], *map(speak, odd_texts(100)), "", "?!"]
+    found = predict(page, texts)
+    names = [str(label) for label in fitted.classes_]
+    likely = np.array([[one["probabilities"][name] for name in names] for one in found])
+    assert np.abs(likely - fitted.predict_proba(texts)).max() < NEAR
+    assert [one["labels"] for one in found[:60]] == [
+        [str(one)] for one in fitted.predict(texts[:60])
+    ]
+
+
+def test_several_labels_a_document(fitted_tags, visit, tmp_path):
+    out = tmp_path / "tags.html"
+    write_page(saved_in(fitted_tags, tmp_path / "model"), out)
+    texts = reviews(20, seed=5)[0]
+    found = predict(visit(out), texts)
+    names = [str(label) for label in fitted_tags.classes_]
+    likely = np.array([[one["probabilities"][name] for name in names] for one in found])
+    assert np.abs(likely - fitted_tags.predict_proba(texts)).max() < NEAR
+    assert [set(one["labels"]) for one in found] == [set(one) for one in fitted_tags.predict(texts)]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_scores_are_those_of_the_model(fitted, page, method):
+    for text in (TEXT, reviews(5, seed=9)[0][4], "dull", ""):
+        found = explain(page, text, method=method)
+        (own,) = fitted.explain([text], method=method, receipt=False)
+        for ours, theirs in zip(
+            own.decisions[0].weights, found["decisions"][0]["weights"], strict=True
+        ):
+            assert theirs["pieces"] == [list(piece) for piece in ours.pieces]
+            assert theirs["by"] == ours.by
+            amounts = theirs["scores"] if ours.scores is not None else theirs["values"]
+            np.testing.assert_allclose(amounts, ours.amounts, atol=2e-3)
+
+
+def test_a_receipt_says_what_a_receipt_of_the_model_says(fitted, page):
+    found = explain(page, TEXT, receipt=True)
+    (own,) = fitted.explain([TEXT])
+    receipt = found["decisions"][0]["receipt"]
+    for ours, theirs in zip(own.receipt.curves, receipt["curves"], strict=True):
+        assert (theirs["level"], theirs["taken"]) == (ours.level, list(ours.taken))
+        np.testing.assert_allclose(theirs["without"], ours.without, atol=2e-3)
+        np.testing.assert_allclose(theirs["alone"], ours.alone, atol=2e-3)
+        # Other draws of the same kind.
+        np.testing.assert_allclose(theirs["random_without"], ours.random_without, atol=0.2)
+    assert [one["verdict"] for one in receipt["judgements"]] == [
+        one.verdict for one in own.receipt.judgements
+    ]
+    assert receipt["verdict"] in CONCLUSIONS and found["said"]["conclusion"]
+    assert all(
+        any(meant.split("{}")[0].strip()[1:] in said for meant in MEANINGS.values())
+        for said in found["said"]["verdicts"]
+    )
+    assert explain(page, TEXT, receipt=True) == found
+
+
+def test_a_verdict_is_reached_by_the_same_test(scripts):
+    draw = np.random.default_rng(0)
+    for pieces, noise in ((40, 0.1), (40, 60.0), (12, 0.5), (4, 0.1)):
+        gone = draw.random((80, pieces)) < 0.3
+        scores = draw.normal(size=pieces)
+        lost = gone @ scores + noise * draw.normal(size=80)
+        test = SetTest(gone, lost)
+        asked = [gone.astype(int).tolist(), lost.tolist(), scores.tolist()]
+        agreement, best, judged = scripts.evaluate(
+            """([gone, lost, scores]) => {
+              const test = new SetTest(gone, lost);
+              const judged = test.judge("word", scores, 0.2);
+              return [test.agreement(scores), test.agreement(test.best()), judged];
+            }""",
+            asked,
+        )
+        assert agreement == pytest.approx(test.agreement(scores), abs=1e-9)
+        fit, *_ = np.linalg.lstsq(test._gone.T, test._lost, rcond=1e-9)
+        assert best == pytest.approx(test.agreement(fit), abs=1e-6)
+        ours = test.judge("word", scores, 0.2)
+        assert judged["verdict"] == ours.verdict
+        assert judged["p_value"] == pytest.approx(ours.p_value, abs=0.06)
+
+
+def test_a_reader_sees_the_text_with_what_counted_and_erases(page):
+    page.fill("#text", TEXT)
+    page.click("#go")
+    page.wait_for_selector(".answer .line")
+    assert page.inner_text(".lead").startswith("bad with")
+    assert page.locator(".line").count() == 3
+    assert page.inner_text(
+        ".conclusion"
+    ) in CONCLUSIONS.values() or "You may take" in page.inner_text(".conclusion")
+    assert page.locator("details svg").count() >= 1
+    page.click("[aria-label='Erase sentence 1']")
+    page.wait_for_selector(".what-if:has-text('1 erased piece')")
+    page.click("[aria-label='Erase sentence 1']")
+
+
+def test_what_a_text_holds_never_becomes_markup(page):
+    page.fill("#text", "<img src=x onerror=x()> the film was <b>dull</b>. <script>x()</script>")
+    page.click("#go")
+    page.wait_for_selector(".text:has-text('onerror')")
+    assert page.locator(".text img, .text b, .text script").count() == 0
+
+
+def test_an_answer_is_saved_as_a_page_of_its_own(page, visit, tmp_path):
+    page.fill("#text", TEXT)
+    page.click("#go")
+    page.wait_for_selector(".answer .line")
+    with page.expect_download() as waiting:
+        page.click("text=Save this as a file to send")
+    kept = tmp_path / "explanation.html"
+    waiting.value.save_as(kept)
+    assert "awful" in kept.read_text(encoding="utf-8")
+    assert "<button" not in kept.read_text(encoding="utf-8")
+
+
+def test_the_policy_forbids_every_request(written):
+    head = written.read_text(encoding="utf-8")[:2000]
+    assert "default-src 'none'; script-src 'sha256-" in head
+    assert "unsafe" not in head and "connect-src" not in head
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"network": HANConfig(encoder="transformer")}, "network.encoder recurrent"),
+        ({"network": HANConfig(cell="lstm")}, "network.cell gru"),
+        ({"network": HANConfig(reading="flow")}, "network.reading isolated"),
+        ({"network": HANConfig(pooling="mean")}, "network.pooling attention"),
+        ({"text": TextConfig(cjk="icu")}, "text.cjk characters"),
+        ({"seeds": 3}, "seeds 1"),
+    ],
+)
+def test_what_the_page_cannot_compute_is_refused(fitted, tmp_path, changes, named):
+    saved = saved_in(fitted, tmp_path / "model")
+    other = replace(saved, settings=replace(saved.settings, **changes))
+    with pytest.raises(ConfigError, match=named):
+        write_page(other, tmp_path / "page.html")
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_the_same_model_gives_the_same_page(fitted, written, tmp_path):
+    again = tmp_path / written.name
+    write_page(saved_in(fitted, tmp_path / "model"), again)
+    assert again.read_bytes() == written.read_bytes()
