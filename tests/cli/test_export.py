@@ -22,9 +22,11 @@ def test_a_classifier_becomes_a_folder_and_is_replaced_only_when_asked(shell, pr
     again = shell("export", project.model, out, "--to", "onnx")
     assert again.error == f"{out} is there already; name another, or replace it with --overwrite"
     (out / "model.onnx").write_bytes(b"old")
+    (out / "server.py").write_text("mine")
     replaced = shell("export", project.model, out, "--to", "onnx", "--overwrite", "--quiet")
     assert replaced.code == 0 and not replaced.err
     assert (out / "model.onnx").stat().st_size > 1000
+    assert (out / "server.py").read_text() == "mine"
 
 
 def test_a_classifier_becomes_a_page_and_is_replaced_only_when_asked(shell, project, tmp_path):

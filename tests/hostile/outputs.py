@@ -141,6 +141,7 @@ COMMANDS = {
     "diff.html": ("diff", ".html", ("model", "model", "in.csv", "-q")),
     "train": ("train", "", ("in.csv", *SMALL)),
     "train that fails": ("train", "", ("in.csv", "--text-column", "nothing", *SMALL)),
+    "export": ("export", "", ("model", "-q", "--overwrite", "--to", "onnx")),
 }
 
 
@@ -169,7 +170,8 @@ def _written(command, suffix, arguments, place):
         if "in.csv" not in given:
             allowed += ("in.csv",)
         try:
-            ran = obey(bench, command, *given, f"--out={out}", out=allowed, codes=codes)
+            to = ("--", out) if command == "export" else (f"--out={out}",)
+            ran = obey(bench, command, *given, *to, out=allowed, codes=codes)
         finally:
             if reader is not None:
                 os.close(reader)

@@ -41,6 +41,7 @@ from ..tasks.classify import probabilities
 from ..text.vocab import UNKNOWN, cut_texts
 from .equations import OPSET
 from .graph import INPUTS, build_graph
+from .reader import reader_module
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -144,7 +145,10 @@ def write_onnx(saved: Saved, out: Path) -> str:
         _copy_reader(fresh / "reader")
         shutil.copyfile(_ASSETS / "example.py.txt", fresh / "example.py")
         shutil.copyfile(_ASSETS / "example.mjs", fresh / "example.mjs")
+        (fresh / "reader.mjs").write_text(reader_module(), encoding="utf-8")
         (fresh / "README.md").write_text(_readme(saved, session, difference), encoding="utf-8")
+        if out.exists():
+            _keep_others(out, fresh)
 
     with naming(out):
         replace_folder(out, write)
@@ -305,6 +309,17 @@ def _copy_reader(folder: Path) -> None:
     (folder / "__init__.py").write_text(_READER_ENTRANCE, encoding="utf-8")
 
 
+def _keep_others(folder: Path, fresh: Path) -> None:
+    """Give the new folder what else lies in the old one, such as a server of the user's."""
+    for path in folder.iterdir():
+        if (fresh / path.name).exists():
+            continue
+        if path.is_dir() and not path.is_symlink():
+            shutil.copytree(path, fresh / path.name, symlinks=True)
+        else:
+            shutil.copy2(path, fresh / path.name, follow_symlinks=False)
+
+
 def _write_json(path: Path, content: Mapping[str, object]) -> None:
     path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
@@ -312,7 +327,7 @@ def _write_json(path: Path, content: Mapping[str, object]) -> None:
 def _readme(saved: Saved, session: InferenceSession, difference: Difference) -> str:
     table = [_row("in", one, INPUTS[one.name][1]) for one in session.get_inputs()]
     table += [_row("out", one, _OUTPUTS[one.name]) for one in session.get_outputs()]
-    names = [f"`{label}`" for label in saved.labels.classes[:MOST_LABELS]]
+    names = [f"`{' '.join(str(name).split())}`" for name in saved.labels.classes[:MOST_LABELS]]
     more = len(saved.labels) - len(names)
     return (
         (_ASSETS / "README.md.txt")

@@ -9,8 +9,8 @@ const config = JSON.parse(load("config.json"));
 const reader = await createReader(load("vocab.txt").toString(), config);
 const session = await ort.InferenceSession.create(load("model.onnx"));
 
-let texts = process.argv.slice(2);
-if (!texts.length) texts = ["We loved it. The ending is superb!", "Two dull hours. No story at all."];
+const shown = ["We loved it. The ending is superb!", "Two dull hours. No story at all."];
+const texts = process.argv.length > 2 ? process.argv.slice(2) : shown;
 const read = reader.read(texts);
 const tensor = (numbers) => new ort.Tensor("int64", BigInt64Array.from(numbers, BigInt), [numbers.length]);
 const found = await session.run({
@@ -19,26 +19,19 @@ const found = await session.run({
   document_lengths: tensor(read.documentLengths),
 });
 
-// The weights of words sum to one in each sentence, those of sentences in each document.
-const weight = (output, place) => {
-  if (!output) return 1; // a model that knows no sentences
-  const columns = output.dims[1] ?? 1;
-  const row = output.data.slice(place * columns, (place + 1) * columns);
-  return row.reduce((sum, one) => sum + one, 0) / columns;
-};
-const classes = config.labels.length;
+const count = config.labels.length;
+const heaviest = (pairs, most) => pairs.sort((a, b) => b[0] - a[0]).slice(0, most);
+const told = (pairs) => pairs.map(([part, name]) => `${name} ${part}`).join(", ");
 let word = 0, sentence = 0; // weights stand one behind the other, as words and sentences do
 texts.forEach((text, place) => {
-  const likely = Array.from(found.probabilities.data.slice(place * classes, (place + 1) * classes));
-  const best = likely.indexOf(Math.max(...likely));
-  const looked = [];
+  const likely = [...found.probabilities.data.slice(place * count, (place + 1) * count)];
+  const least = config.multilabel ? 0.5 : Math.max(...likely);
+  const said = likely.map((part, n) => [part.toFixed(3), config.labels[n]]).filter((_, n) => likely[n] >= least);
+  const looked = []; // a word weighs what it does in its sentence, times what that does in the document
   for (const last = sentence + read.documentLengths[place]; sentence < last; sentence++)
     for (const end = word + read.sentenceLengths[sentence]; word < end; word++) {
-      const [start, stop] = read.spans.slice(2 * word, 2 * word + 2);
-      const share = weight(found.word_weights, word) * weight(found.sentence_weights, sentence);
-      looked.push([share, text.slice(start, stop)]);
+      const weight = found.word_weights.data[word] * (found.sentence_weights?.data[sentence] ?? 1);
+      looked.push([weight.toFixed(2), text.slice(...read.spans.slice(2 * word, 2 * word + 2))]);
     }
-  const heaviest = looked.sort((one, other) => other[0] - one[0]).slice(0, 5);
-  const shown = heaviest.map(([share, written]) => `${written} ${share.toFixed(2)}`).join(", ");
-  console.log(`${config.labels[best]} ${likely[best].toFixed(3)}  ${text}\n    looked at: ${shown}`);
+  console.log(`${told(heaviest(said)) || "no label"}  ${text}\n    looked at: ${told(heaviest(looked, 5))}`);
 });
