@@ -214,3 +214,16 @@ def test_few_documents_choose_no_penalty_at_random(count):
     labels = np.arange(count) % 2
     learnt = learn_ngrams(LearningData(rows, labels, 2, np.ones(count, bool)), WideConfig())
     assert learnt is None or learnt.penalty in PENALTIES
+
+
+def test_of_too_many_documents_some_are_learnt_from(monkeypatch):
+    """A network alone is no answer to many documents and classes."""
+    data = learning(count=400)
+    nnz = sum(len(set(row)) for row in data.rows.ids.reshape(-1, 10).tolist())
+    monkeypatch.setattr("regard.estimators.wide.MAX_WORK", nnz // 2)
+    learnt = learn_ngrams(data, WideConfig(longest=1))
+    weights = learnt.after.weights[:, 1] - learnt.after.weights[:, 0]
+    assert learnt.tables[0].keys[weights.argmax()] == 3
+    monkeypatch.undo()
+    whole = learn_ngrams(data, WideConfig(longest=1))
+    assert not np.array_equal(whole.after.weights, learnt.after.weights)

@@ -10,6 +10,7 @@ letters say is a weight of the word once it is learnt, so nobody spells a text t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
@@ -55,7 +56,7 @@ STEPS_TO_CHOOSE = 20  # of a fit: half way down it is clear which is better
 MOST_TO_CHOOSE = 6_000, 20_000_000  # documents by which it is chosen; values times columns of them
 ENOUGH = 1000  # documents from which naive Bayes knows what to trust; with fewer it is noise
 MAX_TOKENS = 30_000_000  # of the documents that are learnt from; more are drawn from
-MAX_WORK = 200_000_000  # values times columns of weights: above, one fit takes minutes
+MAX_WORK = 200_000_000  # values times columns of weights: of more, some documents are learnt from
 MOST = 4.0  # by which either may be scaled: where all documents are right, there is no end to it
 PULL = 50.0  # how many documents the first say weighs as much as, about
 FEW_AND_MANY = 2_000, 20_000  # documents between which the first say of the network rises ...
@@ -222,9 +223,10 @@ def ngram_seconds(*, words: int, class_count: int) -> float:
 def learn_ngrams(
     data: LearningData, config: WideConfig, *, report: Report = lambda done, total: None
 ) -> Learnt | None:
-    """Weigh the n-grams of documents; nothing where that would take too long, or there are none.
+    """Weigh the n-grams of documents; nothing where there are none.
 
-    ``report`` is told how far it is.
+    ``report`` is told how far it is. Where all documents would take too long to learn from, every
+    second is, or every third and so on.
     """
     columns = 1 if data.class_count == 2 and data.labels.ndim == 1 else data.class_count
     report(0, 4)
@@ -234,8 +236,10 @@ def learn_ngrams(
         fewest=config.fewest_documents,
         most=config.most_weights // columns,
     )
-    if not len(counted.keys) or counted.values.nnz * columns > MAX_WORK:
+    if not len(counted.keys):
         return None
+    step = max(1, math.ceil(counted.values.nnz * columns / MAX_WORK))
+    learnt_from = np.arange(len(data.labels)) % step == 0
     tables = [NGramTable(counted.keys, counted.rarity, config.longest)]
     values, mixing = counted.values, None
     most = min(MOST_RUNS, config.most_weights // (2 * columns))
@@ -251,11 +255,10 @@ def learn_ngrams(
     report(1, 4)
     penalty = _choose_penalty(values, mixing, data)
     report(2, 4)
-    before = after = _fit(values, mixing, data, data.training, penalty=penalty)
+    before = after = _fit(values, mixing, data, learnt_from & data.training, penalty=penalty)
     if not data.training.all():
         report(3, 4)
-        everything = np.ones(len(data.labels), bool)
-        after = _fit(values, mixing, data, everything, penalty=penalty, start=before)
+        after = _fit(values, mixing, data, learnt_from, penalty=penalty, start=before)
     return Learnt(tuple(tables), before, after, penalty)
 
 
