@@ -143,7 +143,7 @@ static void find_document(const struct ngram_table *table, const int64_t *ids,
         find_all(table, ids + start, *lengths, start, hits);
 }
 
-#define DIGIT 11 /* bits that are sorted by at once */
+#define DIGIT 11 /* bits that are sorted by at once, at most */
 #define FEW 32   /* numbers that are sorted one by one */
 
 /* Sort numbers that are not negative and below limit; room takes as many. */
@@ -159,18 +159,26 @@ static void sort_numbers(int32_t *numbers, int64_t count, int64_t limit, int32_t
         }
         return;
     }
+    int bits = 0;
+    while (limit >> bits)
+        bits++;
+    /* As few rounds as with the largest digits, of digits that are all the same: a document has few
+     * numbers, and going through the places of a digit takes as long as going through them. */
+    const int rounds = (bits + DIGIT - 1) / DIGIT, width = (bits + rounds - 1) / rounds;
+    const int32_t mask = (1 << width) - 1;
     int32_t *from = numbers, *to = room;
-    for (int shift = 0; limit >> shift; shift += DIGIT) {
-        int64_t places[1 << DIGIT] = {0}, place = 0;
+    for (int shift = 0; shift < bits; shift += width) {
+        int32_t places[1 << DIGIT], place = 0;
+        memset(places, 0, sizeof *places * ((size_t)mask + 1));
         for (int64_t at = 0; at < count; at++)
-            places[(from[at] >> shift) & ((1 << DIGIT) - 1)]++;
-        for (int digit = 0; digit < 1 << DIGIT; digit++) {
-            const int64_t size = places[digit];
+            places[(from[at] >> shift) & mask]++;
+        for (int32_t digit = 0; digit <= mask; digit++) {
+            const int32_t size = places[digit];
             places[digit] = place;
             place += size;
         }
         for (int64_t at = 0; at < count; at++)
-            to[places[(from[at] >> shift) & ((1 << DIGIT) - 1)]++] = from[at];
+            to[places[(from[at] >> shift) & mask]++] = from[at];
         int32_t *const swapped = from;
         from = to;
         to = swapped;
