@@ -24,6 +24,8 @@ _SMOOTHING = 0.75  # a rare companion is made less of a surprise
 _ROUNDS = 2  # of the power method; more change the vectors little
 _SPARE = 16  # columns that are dropped again, so that those kept are exact
 _SPECIAL = 2  # padding and out-of-vocabulary have no company
+_SPREAD = 0.1  # of the numbers, over all words
+_OWN = 0.5  # the share of the spread that is each word's own
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +41,9 @@ def learn_vectors(
 ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     """Return a vector for each of ``word_count`` words, (words, size), and which words have one.
 
-    Those without company in the texts have none. Numbers have a spread of one over all words.
+    Those without company in the texts have none. A part of each vector is drawn for that word
+    alone: from company alone, words that are used alike, such as "granted" and "denied", would be
+    one word to a network, and it would hardly find that they mean opposite things.
     """
     together = _count_pairs(texts, word_count)
     known = np.diff(together.indptr) > 0
@@ -48,10 +52,12 @@ def learn_vectors(
     if rank < 1:
         return vectors, np.zeros(word_count, bool)
     found = _decompose(_surprise(together), rank, seed)
-    spread = float(found[known].std())
+    spread = float(np.sqrt(np.square(found[known]).sum() / (known.sum() * size)))
     if not spread > 0:
         return vectors, np.zeros(word_count, bool)
-    vectors[:, :rank] = found / spread
+    vectors[:, :rank] = found * np.float32(np.sqrt(1 - _OWN**2) / spread)
+    own = np.random.default_rng(seed).standard_normal((word_count, size), np.float32)
+    vectors[known] = _SPREAD * (vectors[known] + _OWN * own[known])
     return vectors, known
 
 
