@@ -183,6 +183,19 @@ def test_the_score_after_a_training_is_that_of_the_model(project):
     assert f": accuracy {score:.4f} and macro-F1" in line
 
 
+def test_few_documents_are_dealt_out_to_folds_and_that_is_said(shell, tmp_path):
+    """13.2: the line of the recipe, and whose score is printed."""
+    data = tmp_path / "reviews.jsonl"
+    made = zip(*reviews(200, seed=2), strict=True)
+    data.write_text("".join(json.dumps({"text": t, "label": n}) + "\n" for t, n in made))
+    ran = shell("train", data, *FLAGS, "--epochs", "1", "--out", tmp_path / "model")
+    assert ran.code == 0
+    assert "; every document held out once, in 4 folds (200 documents" in ran.err
+    (line,) = (one for one in ran.err.splitlines() if one.startswith("epochs: 1, as many as"))
+    assert "on 200 held-out documents, each in one of 4 folds" in line
+    assert "to compare: accuracy" in ran.err
+
+
 def test_unlabelled_texts_teach_word_vectors(shell, project, tmp_path):
     """13.2: --unlabelled FILE; labels that it may have are not read."""
     more = tmp_path / "more.csv"

@@ -7,7 +7,13 @@ from hypothesis import strategies as st
 
 from regard.data.columns import Columns
 from regard.data.corpus import build_corpus
-from regard.data.splits import split_by_group, split_by_time, split_random, split_validation
+from regard.data.splits import (
+    deal_folds,
+    split_by_group,
+    split_by_time,
+    split_random,
+    split_validation,
+)
 from regard.errors import ConfigError, DataError
 from regard.text.document import Document
 
@@ -128,3 +134,16 @@ def test_what_cannot_be_split_is_an_error(tmp_path, corpus):
         split_validation(corpus, 1.0, seed=0)
     with pytest.raises(ConfigError, match="by cannot be 'chance'"):
         split_validation(corpus, 0.5, seed=0, by="chance")
+
+
+def test_folds_deal_out_every_class_evenly(tmp_path):
+    labels = ["a"] * 21 + ["b"] * 8 + ["alone"] + ["pair"] * 2
+    corpus = build_corpus([Document("word", label) for label in labels], tmp_path)
+    folds = deal_folds(corpus, 4, seed=0)
+    assert folds[29] == -1, "a class of one document is never held out"
+    assert folds[30] != folds[31]
+    for places in (range(21), range(21, 29)):
+        counts = np.bincount(folds[list(places)], minlength=4)
+        assert counts.max() - counts.min() <= 1
+    assert np.array_equal(folds, deal_folds(corpus, 4, seed=0))
+    assert not np.array_equal(folds, deal_folds(corpus, 4, seed=1))

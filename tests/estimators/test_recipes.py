@@ -42,6 +42,7 @@ def test_a_line_says_what_was_picked_and_why():
     assert "those without labels too" in BALANCED.describe(check(many), given="unlabelled")
     assert "from the file" in BALANCED.describe(check(few), given="vectors")
     assert "from the labels alone" in RECIPES["fast"].describe(check(few))
+    assert "; every document held out once, in 4 folds (" in BALANCED.describe(check(few), folds=4)
     assert all("\n" not in recipe.describe(check(few)) for recipe in RECIPES.values())
 
 

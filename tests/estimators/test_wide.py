@@ -113,7 +113,7 @@ def learning(seed=0, count=60):
     ids = draw.integers(4, 30, (count, 10))
     ids[np.arange(count), draw.integers(0, 10, count)] = 2 + labels
     rows = Rows(ids.ravel(), np.full(count, 10), np.ones(count, np.int64))
-    return LearningData(rows, labels, 2, training=np.arange(count) < 50)
+    return LearningData(rows, labels, 2, held_out_in=np.where(np.arange(count) < 50, -1, 0))
 
 
 def test_ngrams_that_decide_are_found():
@@ -126,7 +126,7 @@ def test_ngrams_that_decide_are_found():
 
 def test_nothing_is_learnt_where_no_ngram_is_in_two_documents():
     rows = Rows(np.arange(2, 12), np.ones(10, np.int64), np.ones(10, np.int64))
-    data = LearningData(rows, np.arange(10) % 2, 2, training=np.ones(10, bool))
+    data = LearningData(rows, np.arange(10) % 2, 2, held_out_in=np.full(10, -1))
     assert learn_ngrams(data, WideConfig()) is None
 
 
@@ -159,7 +159,7 @@ def test_letters_tell_words_that_are_spelt_alike():
     documents = [[2, 8], [3, 8], [4, 8], [5, 8], [6, 8], [8, 8]] * 4
     labels = np.array([1, 1, 1, 0, 0, 0] * 4)
     rows = Rows(np.ravel(documents), np.full(24, 2), np.ones(24, np.int64))
-    data = LearningData(rows, labels, 2, training=np.ones(24, bool), words=words)
+    data = LearningData(rows, labels, 2, held_out_in=np.full(24, -1), words=words)
     learnt = learn_ngrams(data, WideConfig())
     words, letters = learnt.parts(learnt.after, 1.0)
     assert 7 not in words.table.keys
@@ -197,7 +197,7 @@ def noisy(wrong, count=400, seed=0):
     ids[:, 0] = 2 + labels
     labels = np.where(draw.random(count) < wrong, 1 - labels, labels)
     rows = Rows(ids.ravel(), np.full(count, 10), np.ones(count, np.int64))
-    return LearningData(rows, labels, 2, training=np.ones(count, bool))
+    return LearningData(rows, labels, 2, held_out_in=np.full(count, -1))
 
 
 def test_what_weights_cost_is_chosen_from_the_data():
@@ -212,7 +212,7 @@ def test_few_documents_choose_no_penalty_at_random(count):
     ids = np.tile(np.arange(2, 12), count)
     rows = Rows(ids, data.rows.sentence_lengths, data.rows.sentences)
     labels = np.arange(count) % 2
-    learnt = learn_ngrams(LearningData(rows, labels, 2, np.ones(count, bool)), WideConfig())
+    learnt = learn_ngrams(LearningData(rows, labels, 2, np.full(count, -1)), WideConfig())
     assert learnt is None or learnt.penalty in PENALTIES
 
 

@@ -15,6 +15,7 @@ from .corpus.mapped import Corpus
 __all__ = [
     "Split",
     "SplitBy",
+    "deal_folds",
     "split_by_group",
     "split_by_time",
     "split_random",
@@ -52,9 +53,7 @@ def split_validation(
     elif by == "time":
         split = split_by_time(_known(corpus.arrays.times, chosen, by), fraction)
     else:
-        single = corpus.labels is not None and not corpus.labels.multilabel
-        targets = corpus.targets[chosen] if single else np.zeros(len(chosen), np.int64)
-        split = split_random(targets, fraction, seed=seed)
+        split = split_random(_targets(corpus, chosen), fraction, seed=seed)
     return Split(np.sort(chosen[split.training]), np.sort(chosen[split.validation]))
 
 
@@ -70,6 +69,27 @@ def split_random(targets: ArrayLike, fraction: float, *, seed: int) -> Split:
     starts = np.cumsum(sizes) - sizes
     place = np.arange(len(classes)) - np.repeat(starts, sizes)
     return _split(len(classes), by_class[place < np.repeat(taken, sizes)])
+
+
+def deal_folds(corpus: Corpus, count: int, *, seed: int) -> NDArray[np.int64]:
+    """Deal all documents out to so many folds, evenly of each class; say which fold each is in.
+
+    A document whose class no other has is in none, which is -1: it is never held out.
+    """
+    order = np.random.default_rng(seed).permutation(len(corpus))
+    classes = _targets(corpus, order)
+    by_class = order[np.argsort(classes, kind="stable")]
+    folds = np.empty(len(corpus), np.int64)
+    folds[by_class] = np.arange(len(corpus)) % count
+    alone = np.bincount(classes)[_targets(corpus, np.arange(len(corpus)))] == 1
+    folds[alone] = -1
+    return folds
+
+
+def _targets(corpus: Corpus, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The classes of documents; with several labels a document all are of one."""
+    single = corpus.labels is not None and not corpus.labels.multilabel
+    return corpus.targets[chosen] if single else np.zeros(len(chosen), np.int64)
 
 
 def split_by_group(groups: ArrayLike, fraction: float, *, seed: int) -> Split:

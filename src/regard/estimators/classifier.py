@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Self, cast, overload
@@ -171,6 +172,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
                 source = Weighted(source, data.weights)
             data = replace(data, source=source)
             self.training_places_, self.held_out_places_ = data.training, data.validation
+            self.folds_, self.fold_count_ = data.folds, data.fold_count
             self.seen_ = np.unique(data.corpus.arrays.fingerprints[data.training])
             loss = classification_loss(
                 self.training,
@@ -178,11 +180,11 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
                 document_count=len(data.training),
                 multilabel=data.labels.multilabel,
             )
-            histories = self._train(data, loss, fit, device=device, pretrained=pretrained)
+            trained = self._train(data, loss, fit, device=device, pretrained=pretrained)
             # Of several the first says how it went, unless one was ended by hand.
+            histories, held_out = trained.histories, trained.held_out
             history = histories[-1] if histories[-1].interrupted else histories[0]
             self.history_ = history
-            held_out = self._answer_held_out(data, fit.run)
             if self.wide is not None:
                 held_out = self._widen(self.wide, data, held_out, loss, fit.run)
             self.temperature_ = 1.0
@@ -190,7 +192,10 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
                 self.temperature_ = fit_temperature(held_out.logits, held_out.labels)
             self.facts_: Mapping[str, Plain] = {
                 **fit.facts(
-                    self.model_, history, scores=LabelJudge.names, data=self._data_facts(data)
+                    self.model_,
+                    history,
+                    scores=LabelJudge.names,
+                    data=self._data_facts(data, held_out),
                 ),
                 **self._final_scores(held_out),
                 "training_seconds": sum(history.seconds for history in histories),
@@ -329,7 +334,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
 
         ``documents`` and ``validation`` are those given to ``fit_documents``, read again; what was
         held out is left out here too, and says how good the baseline is: ``baseline_accuracy``
-        among the facts.
+        among the facts. Where there were folds, a baseline for each says that.
         """
         self._require_fitted()
         if not hasattr(self, "training_places_"):
@@ -342,26 +347,43 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             set(draw.permutation(places)[:MAX_DOCUMENTS].tolist())
             for places in (self.training_places_, self.held_out_places_)
         )
-        kept, held_out = [], []
+        kept, held_out = dict[int, Document](), dict[int, Document]()
         for place, document in enumerate(itertools.chain(documents, validation)):
             if place in wanted:
-                kept.append(document)
+                kept[place] = document
             elif place in judged:
-                held_out.append(document)
-        fitted = TfidfBaseline.fit(
-            [document.text for document in kept],
-            self._numbers(kept),
+                held_out[place] = document
+        fitted = self._fit_tfidf(list(kept.values()))
+        self.baseline_ = replace(fitted, drawn_from=count)
+        right = list[bool]()
+        if held_out:
+            right = self._right_answers(fitted, list(held_out.values()))
+        elif self.folds_ is not None:
+            for fold in range(self.fold_count_):
+                out = {place for place in kept if self.folds_[place] == fold}
+                without = self._fit_tfidf([kept[place] for place in kept if place not in out])
+                right += self._right_answers(
+                    without, [kept[place] for place in kept if place in out]
+                )
+        if right:
+            self.facts_ = {**self.facts_, "baseline_accuracy": statistics.mean(right)}
+        return self
+
+    def _fit_tfidf(self, documents: Sequence[Document]) -> TfidfBaseline:
+        return TfidfBaseline.fit(
+            [document.text for document in documents],
+            self._numbers(documents),
             class_count=len(self.classes_),
             seed=self.training.seed,
         )
-        self.baseline_ = replace(fitted, drawn_from=count)
-        if held_out:
-            likely = fitted.predict_proba([document.text for document in held_out])
-            truth = self._numbers(held_out)
-            answered = Predictions.from_probabilities(self.labels_.classes, truth, likely)
-            accuracy = float(answered.correct().mean())
-            self.facts_ = {**self.facts_, "baseline_accuracy": accuracy}
-        return self
+
+    def _right_answers(self, baseline: TfidfBaseline, documents: Sequence[Document]) -> list[bool]:
+        """Say of each document whether the baseline gives it its label."""
+        likely = baseline.predict_proba([document.text for document in documents])
+        truth = self._numbers(documents)
+        answered = Predictions.from_probabilities(self.labels_.classes, truth, likely)
+        found: list[bool] = answered.correct().tolist()
+        return found
 
     def _numbers(self, documents: Sequence[Document]) -> NDArray[np.int64]:
         """The labels of documents as numbers."""
@@ -451,57 +473,79 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         *,
         device: torch.device,
         pretrained: Pretrained | None,
-    ) -> list[History]:
+    ) -> _Trained:
         """Train a network, or several that answer together, and return how each training went.
 
         All learn from the same documents and are judged by the same others; weights, order and what
-        is dropped come from a seed of their own. Ctrl-C keeps what was trained until then.
+        is dropped come from a seed of their own. With folds, a network for each is trained first:
+        how long the others are to be trained is what these took, and what they say of the documents
+        that each did not see is what is known of the model. Ctrl-C keeps what was trained until
+        then.
         """
-        members: list[Model] = []
-        histories: list[History] = []
-        vectors: _Start | None = None
-        for number in range(self.seeds):
-            training = replace(self.training, seed=self.training.seed + number)
-            member = draw_network(
+        number = itertools.count()
+        start: list[_Start | None] = []
+
+        def learn(
+            training: TrainingConfig, places: NDArray[np.int64], judged: NDArray[np.int64]
+        ) -> _Member:
+            member: Model = draw_network(
                 lambda: self.settings_.network.build(
                     vocab_size=len(data.vocab), label_count=len(data.labels)
                 ),
                 training,
                 device,
             )
-            self.model_: Model = member
-            if number == 0:
-                vectors = self._find_start(data, fit, pretrained)
-            if vectors is not None:
-                vectors(member)
-            held_out = None
-            if len(data.validation):
-                held_out = self._batches(data, data.validation, training)
-            try:
-                history = fit.train(
-                    member,
-                    FitData(
-                        self._batches(data, data.training, training),
-                        held_out,
-                        LabelJudge(loss, len(data.labels)),
-                    ),
-                    loss=loss,
-                    config=training,
-                    settings={"network": to_dict(self.network), "text": to_dict(data.text)},
-                    check=lambda pace: self._estimated(data, pace, fit.options),
-                    member=number,
-                )
-            except KeyboardInterrupt:
-                if not members:
-                    raise
-                break
-            members.append(member)
-            histories.append(history)
-            if history.interrupted:
-                break
-        self.model_ = ensemble_of(members, multilabel=data.labels.multilabel)
+            self.model_ = member
+            if not start:
+                start.append(self._find_start(data, fit, pretrained))
+            if start[0] is not None:
+                start[0](member)
+            history = fit.train(
+                member,
+                FitData(
+                    self._batches(data, places, training),
+                    self._batches(data, judged, training) if len(judged) else None,
+                    LabelJudge(loss, len(data.labels)),
+                ),
+                loss=loss,
+                config=training,
+                settings={"network": to_dict(self.network), "text": to_dict(data.text)},
+                check=lambda pace: self._estimated(data, pace, fit.options),
+                member=next(number),
+            )
+            return _Member(member, history)
+
+        answers, folded = list[HeldOut](), list[_Member]()
+        training, members = self.training, list[_Member]()
+        try:
+            for fold in range(data.fold_count):
+                places, judged = data.sides(fold)
+                folded.append(learn(training, places, judged))
+                found = self._answer_held_out(data, judged, fit.run, fold=fold)
+                answers += [] if found is None else [found]
+                if folded[-1].history.interrupted or found is None:
+                    raise KeyboardInterrupt
+            if folded:
+                took = statistics.mean(one.history.best_epoch or 1 for one in folded)
+                training = replace(training, epochs=round(took), patience=None)
+            for seed in range(self.seeds):
+                again = replace(training, seed=training.seed + seed)
+                members.append(learn(again, data.training, data.validation))
+                if members[-1].history.interrupted:
+                    break
+        except KeyboardInterrupt:
+            if not members and not folded:
+                raise
+        if not members:  # ended in a fold: the network of the first one has learnt from most
+            members, answers = folded[:1], answers[:1]
+        self.model_ = ensemble_of(
+            [member.network for member in members], multilabel=data.labels.multilabel
+        )
         self.settings_ = replace(self.settings_, seeds=len(members))
-        return histories
+        histories = [member.history for member in members]
+        if folded:
+            return _Trained(histories, HeldOut.joined(answers) if answers else None)
+        return _Trained(histories, self._answer_held_out(data, data.validation, fit.run))
 
     def _find_start(self, data: Prepared, fit: Fit, pretrained: Pretrained | None) -> _Start | None:
         """Find what a network starts from: a BERT, or word vectors; nothing where its draws do."""
@@ -544,8 +588,10 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
     def _estimated(self, data: Prepared, pace: Pace, options: FitOptions) -> DataCheck:
         """Add to the findings how long all that is to come takes at most, and how much memory."""
         tokens, epochs = data.check.tokens, self.training.epochs
-        # Each validates once an epoch, and all of them once more, to calibrate.
-        seconds = self.seeds * (pace.seconds(tokens, epochs) + pace.judge_seconds)
+        # Each validates once an epoch, and all of them once more, to calibrate. All folds together
+        # train on every document once less than there are folds.
+        trainings = self.seeds + max(data.fold_count - 1, 0)
+        seconds = trainings * (pace.seconds(tokens, epochs) + pace.judge_seconds)
         if options.choose_method:
             words = words_to_try(data, self.training.seed, affordable_words(tokens * epochs))
             seconds += COST * words * pace.token_seconds
@@ -564,23 +610,25 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             ),
         )
 
-    def _answer_held_out(self, data: Prepared, run: Run) -> HeldOut | None:
+    def _answer_held_out(
+        self, data: Prepared, places: NDArray[np.int64], run: Run, *, fold: int = 0
+    ) -> HeldOut | None:
         """Answer what was held out, to make probabilities mean what they say by it.
 
         Nothing where there is nothing, or where that is ended by hand.
         """
-        if not len(data.validation):
+        if not len(places):
             return None
         logits, labels, rows = [], [], []
         device = device_of(self.model_)
-        batches = self._batches(data, data.validation, self.training)
+        batches = self._batches(data, places, self.training)
         held_out = Watched(batches, "calibrating", run)
         try:
             with in_evaluation(self.model_), torch.inference_mode():
                 for batch in held_out.read(0):
                     logits.append(self.model_(batch.to(device)).logits.double().cpu().numpy())
                     labels.append(batch.labels.long().cpu().numpy())  # type: ignore[union-attr]
-                    rows.append(rows_of(batch))
+                    rows.append((fold, rows_of(batch)))
         except KeyboardInterrupt:
             return None
         return HeldOut(np.concatenate(logits), np.concatenate(labels), tuple(rows))
@@ -618,9 +666,9 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
     def _final_scores(self, held_out: HeldOut | None) -> dict[str, Plain]:
         """How good the model is on what was held out, where it is more than one trained network.
 
-        The n-grams that answer there had not seen these documents.
+        The n-grams that answer there had not seen these documents, nor had the networks of folds.
         """
-        if self.settings_.seeds == 1 and not isinstance(self.model_, Wide):
+        if self.settings_.seeds == 1 and not isinstance(self.model_, Wide) and self.folds_ is None:
             return {}
         names = [f"validation_{name}" for name in LabelJudge.names]
         if held_out is None:
@@ -643,12 +691,13 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             )
             self.facts_ = {**self.facts_, "explain_method": method}
 
-    def _data_facts(self, data: Prepared) -> dict[str, Plain]:
+    def _data_facts(self, data: Prepared, held_out: HeldOut | None) -> dict[str, Plain]:
         skipped = {"rows_skipped": data.check.skipped_rows} if data.check.readings else {}
         return {
             **skipped,
             "training_documents": len(data.training),
-            "validation_documents": len(data.validation),
+            "validation_documents": len(data.validation if held_out is None else held_out.labels),
+            **({"folds": data.fold_count} if data.fold_count else {}),
             "words_in_vocabulary": len(data.vocab),
             **({"seeds": self.settings_.seeds} if self.settings_.seeds > 1 else {}),
             **({"ngrams": len(self.model_.tables[0])} if isinstance(self.model_, Wide) else {}),
@@ -658,6 +707,22 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
 
 _Start = Callable[[Model], None]
 """Gives a fresh network what it starts from."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Member:
+    """One trained network, and how its training went."""
+
+    network: Model
+    history: History
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Trained:
+    """How the trainings of a model's networks went, and what is said of documents held out."""
+
+    histories: Sequence[History]
+    held_out: HeldOut | None
 
 
 def _corpus_name(options: FitOptions) -> str:

@@ -19,6 +19,10 @@ __all__ = ["BALANCED", "RECIPES", "STEPS", "Recipe", "find_recipe", "recipe_for"
 STEPS = 40
 """How many steps an epoch has at least, where no other size of batches is asked for."""
 SMALLEST_BATCH = 8
+FOLDS = 4
+"""Into which few documents are dealt, to hold each of them out once."""
+FEWEST_TO_FOLD = 200
+"""Fewer say nothing about a network, however they are held out."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,7 @@ class Recipe:
     meaning: str
     changes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     most_documents: int = 0  # more than these need no word vectors learnt beforehand
+    most_folded: tuple[int, int] = (0, 0)  # of more documents or words, a tenth held out will do
 
     least_steps: int = 0  # of an epoch: few documents are cut into smaller batches
 
@@ -42,24 +47,32 @@ class Recipe:
         """Say whether word vectors are to be learnt from the texts of so many documents."""
         return documents <= self.most_documents
 
+    def folds(self, documents: int, words: int) -> int:
+        """Return into how many folds so many documents are dealt; none: a share is held out."""
+        most, most_words = self.most_folded
+        return FOLDS if FEWEST_TO_FOLD <= documents <= most and words <= most_words else 0
+
     def describe(
         self,
         check: DataCheck,
         *,
         given: str | None = None,
         device: str = "cpu",
+        folds: int = 0,
         syllables: bool = False,
     ) -> str:
         """Say in a line what was picked for these data, and why.
 
         ``given`` says whether there are "unlabelled" texts, or "vectors" in a file; ``syllables``
-        whether Korean is read by them.
+        whether Korean is read by them; ``folds`` into how many the documents are dealt.
         """
         script = "; Korean by syllables, since its words are mostly new" if syllables else ""
+        held_out = f"; every document held out once, in {folds} folds" if folds else ""
         unit = "syllables" if syllables else "words"
         time = f", {check.time}" if check.time else ""
+        start = self._tell_start(check, given)
         return (
-            f"recipe {self.name}, {self.meaning}; {self._tell_start(check, given)}{script} "
+            f"recipe {self.name}, {self.meaning}; {start}{held_out}{script} "
             f"({check.documents:,} documents of {check.tokens_per_document.median:,} {unit} at the "
             f"median, on {device}{time})"
         )
@@ -75,7 +88,7 @@ class Recipe:
         return "word vectors learnt from the labels alone"
 
 
-BALANCED = Recipe("balanced", "the default", most_documents=5_000)
+BALANCED = Recipe("balanced", "the default", most_documents=5_000, most_folded=(2_500, 1_000_000))
 RECIPES = {
     recipe.name: recipe
     for recipe in (
@@ -90,6 +103,7 @@ RECIPES = {
             "a longer training, of which weights are averaged",
             {"training": {"epochs": "12", "average": "3"}},
             most_documents=10**9,
+            most_folded=BALANCED.most_folded,
         ),
     )
 }

@@ -22,7 +22,7 @@ from ..data.check import check_corpus
 from ..data.corpus import Corpus, build_corpus
 from ..data.fingerprints import fingerprints
 from ..data.labels import LabelIndex
-from ..data.splits import split_validation
+from ..data.splits import deal_folds, split_validation
 from ..errors import DataError
 from ..models.base import Model
 from ..ragged import send
@@ -58,6 +58,24 @@ class Prepared:
     check: DataCheck
     text: TextConfig  # how the texts were cut
     weights: NDArray[np.float32] | None = None  # of each document; None: all the same
+    folds: NDArray[np.int64] | None = None  # of each document; None: some are held out for good
+
+    @property
+    def fold_count(self) -> int:
+        """How many folds hold out a part of the documents each."""
+        return 0 if self.folds is None else int(self.folds.max(initial=-1)) + 1
+
+    def sides(self, fold: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """What is trained on and what is held out in this fold."""
+        assert self.folds is not None  # whoever has counted them asks for one
+        out = self.folds[self.training] == fold
+        return self.training[~out], self.training[out]
+
+    def held_out_in(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Which fold leaves each of these documents out; where there are none, the first does."""
+        if self.folds is not None:
+            return self.folds[places]
+        return np.where(np.isin(places, self.training), -1, 0)
 
 
 def prepare(
@@ -80,7 +98,8 @@ def prepare(
     if labels is None:
         raise DataError("these documents have no labels; training needs a label column")
     _require_choice(corpus, labels)
-    training, held_out = _sides(corpus, holdout, options)
+    folds = _folds(corpus, holdout, options)
+    training, held_out = _sides(corpus, holdout, options, folded=folds is not None)
     weights = None
     if options.weights is not None:
         weights = _checked_weights(options.weights, corpus)
@@ -96,7 +115,8 @@ def prepare(
         corpus, training=training, validation=held_out, others=others, readings=readings
     )
     found = corpus.remapped(vocab)
-    return Prepared(found, found, training, held_out, vocab, labels, counts, check, text, weights)
+    sides = (training, held_out)
+    return Prepared(found, found, *sides, vocab, labels, counts, check, text, weights, folds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,16 +165,29 @@ def _require_choice(corpus: Corpus, labels: LabelIndex) -> None:
 
 
 def _sides(
-    corpus: Corpus, holdout: Holdout, options: FitOptions
+    corpus: Corpus, holdout: Holdout, options: FitOptions, *, folded: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     if len(corpus.parts) > 1:
         return np.arange(len(corpus.parts[0])), np.asarray(corpus.parts[1], dtype=np.int64)
     everything = np.arange(len(corpus))
-    if holdout.fraction == 0 or len(corpus) < FEWEST_TO_SPLIT:
+    if folded or holdout.fraction == 0 or len(corpus) < FEWEST_TO_SPLIT:
         return everything, everything[:0]
     seed = derived_seed(holdout.seed, "validation")
     split = split_validation(corpus, holdout.fraction, seed=seed, by=options.split)
     return split.training, split.validation
+
+
+def _folds(corpus: Corpus, holdout: Holdout, options: FitOptions) -> NDArray[np.int64] | None:
+    """In which fold each document is held out, where so few are to be held out once each."""
+    if len(corpus.parts) > 1 or holdout.fraction == 0 or options.split != "random":
+        return None
+    if options.weights is not None:
+        return None  # those of a fold may all count for nothing
+    count = options.recipe.folds(len(corpus), int(corpus.lengths.sum()))
+    if not count:
+        return None
+    dealt = deal_folds(corpus, count, seed=derived_seed(holdout.seed, "validation"))
+    return dealt if (dealt >= 0).any() else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

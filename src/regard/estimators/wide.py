@@ -1,8 +1,8 @@
 """Fit n-grams beside a trained network, and how much each of the two has to say.
 
-The n-grams are fitted twice: on what the network was trained on, to compare the two on what was
-held out, and then on everything. How much each has to say is fitted on the held-out documents too,
-and held near what it usually is, since a few of them decide nothing.
+The n-grams are fitted on what a network was trained on, to compare the two on what was held out,
+for each fold where there are several, and then on everything. How much each has to say is fitted on
+the held-out documents too, and held near what it usually is, since a few of them decide nothing.
 
 Words are features by themselves, as runs of two and three, and by their letters. What a word's
 letters say is a weight of the word once it is learnt, so nobody spells a text that is read.
@@ -69,22 +69,22 @@ Report = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LearningData:
-    """Documents to learn from, and which of them the network has learnt from too."""
+    """Documents to learn from, and which of them networks have not learnt from."""
 
     rows: Rows
     labels: Integers  # (documents,), or zeros and ones (documents, classes)
     class_count: int
-    training: NDArray[np.bool_]  # (documents,)
+    held_out_in: NDArray[np.int64]  # (documents,), the fold that leaves it out; -1: none does
     words: Sequence[str] = ()  # by id, to know them by their letters too
     counts: NDArray[np.floating] | None = None  # how much each counts, or each of its labels
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Learnt:
-    """Weights of n-grams, from what the network has learnt from, and from everything."""
+    """Weights of n-grams: of what the network of each fold learnt from, and of everything."""
 
     tables: tuple[NGramTable, ...]
-    before: Linear
+    before: tuple[Linear, ...]  # one for each fold
     after: Linear
     penalty: float  # what squared weights cost
 
@@ -103,7 +103,16 @@ class HeldOut:
 
     logits: Floats  # (documents, classes)
     labels: Integers  # (documents,), or zeros and ones (documents, classes)
-    batches: tuple[Rows, ...]  # the documents, in their order
+    batches: tuple[tuple[int, Rows], ...]  # the documents in their order, and which fold they are
+
+    @classmethod
+    def joined(cls, parts: Sequence[HeldOut]) -> HeldOut:
+        """What is said of the documents of several folds."""
+        return cls(
+            np.concatenate([part.logits for part in parts]),
+            np.concatenate([part.labels for part in parts]),
+            tuple(batch for part in parts for batch in part.batches),
+        )
 
 
 def widen(
@@ -130,7 +139,7 @@ def widen(
             rows=rows_at(data.corpus, places),
             labels=labels,
             class_count=len(data.labels),
-            training=np.isin(places, data.training),
+            held_out_in=data.held_out_in(places),
             words=data.vocab.words if config.letters else (),
             counts=_counts(labels, class_weights, data.weights, places),
         ),
@@ -141,12 +150,13 @@ def widen(
         return None
     scale, say = prior = _first_say(len(places))
     if held_out is not None:
-        before = learnt.parts(learnt.before, 1.0)
+        before = [learnt.parts(model, 1.0) for model in learnt.before]
         guessed = [
-            sum(part.table.weigh(rows, part.weights) for part in before)
-            for rows in held_out.batches
+            learnt.before[fold].intercepts
+            + sum(part.table.weigh(rows, part.weights) for part in before[fold])
+            for fold, rows in held_out.batches
         ]
-        wide = np.concatenate(guessed) + learnt.before.intercepts
+        wide = np.concatenate(guessed)
         scale, say = fit_blend([held_out.logits, wide], held_out.labels, prior=prior)
         held_out = replace(held_out, logits=scale * held_out.logits + say * wide)
     together = Wide(
@@ -229,7 +239,8 @@ def learn_ngrams(
     second is, or every third and so on.
     """
     columns = 1 if data.class_count == 2 and data.labels.ndim == 1 else data.class_count
-    report(0, 4)
+    folds = range(int(data.held_out_in.max(initial=-1)) + 1)
+    report(0, 3 + len(folds))
     counted = count_ngrams(
         data.rows,
         longest=config.longest,
@@ -252,14 +263,19 @@ def learn_ngrams(
         values = hstack([values, np.float32(LETTERS_SCALE) * found], format="csr")
         own = identity(len(counted.keys), np.float32)
         mixing = block_diag([own, letters.runs], format="csr", dtype=np.float32)
-    report(1, 4)
+    report(1, 3 + len(folds))
     penalty = _choose_penalty(values, mixing, data)
-    report(2, 4)
-    before = after = _fit(values, mixing, data, learnt_from & data.training, penalty=penalty)
-    if not data.training.all():
-        report(3, 4)
-        after = _fit(values, mixing, data, learnt_from, penalty=penalty, start=before)
-    return Learnt(tuple(tables), before, after, penalty)
+    before: list[Linear] = []
+    for fold in folds:
+        report(2 + fold, 3 + len(folds))
+        # From nothing: where another fold ended, it knew the documents that this one leaves out.
+        others = learnt_from & (data.held_out_in != fold)
+        before.append(_fit(values, mixing, data, others, penalty=penalty))
+    report(2 + len(folds), 3 + len(folds))
+    near = before[-1] if before else None
+    after = _fit(values, mixing, data, learnt_from, penalty=penalty, start=near)
+    # Documents that are given to validate on are left out of all fits.
+    return Learnt(tuple(tables), tuple(before) or (after,), after, penalty)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

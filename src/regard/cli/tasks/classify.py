@@ -171,6 +171,7 @@ class ClassificationJob(TrainingJob):
             cast("DataCheck", check),
             given=given,
             device=device,
+            folds=self.estimator.fold_count_,
             syllables=self.estimator.settings_.text.hangul == "syllables",
         )
         lines = [*check.describe(), *(vectors.describe() if vectors else ()), picked]
@@ -210,13 +211,17 @@ def _summary(classifier: DocumentClassifier, out: Path) -> Sequence[str]:
             float(str(facts[f"validation_{name}"])) for name in ("accuracy", "macro_f1")
         )
         kept = f"best epoch {facts['best_epoch']}"
+        if "folds" in facts:
+            kept = f"epochs: {facts['best_epoch']}, as many as the folds took"
         if "seeds" in facts:
             kept = f"{facts['seeds']} networks together"
+        asked = f"{facts['validation_documents']:,} held-out documents"
+        if "folds" in facts:
+            asked += f", each in one of {facts['folds']} folds"
         lines.insert(
             0,
             f"{kept}{_beside(classifier)}: accuracy {accuracy:.4f} and macro-F1 {f1:.4f} on "
-            f"{facts['validation_documents']:,} held-out documents (they chose the epoch: measure "
-            "on others)",
+            f"{asked} (they chose the epoch: measure on others)",
         )
     return [
         *lines,
