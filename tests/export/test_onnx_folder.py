@@ -16,7 +16,7 @@ from regard.errors import ModelError
 from regard.estimators.saved import Saved
 from support.full_disk import full_disk
 from support.odd_texts import dense_text, random_text
-from support.reviews import reviews, tiny
+from support.reviews import reviews, tagged, tiny
 
 pytest.importorskip("onnx", reason="needs the extra export")
 onnxruntime = pytest.importorskip("onnxruntime", reason="needs the extra export")
@@ -111,28 +111,31 @@ def test_caps_are_kept_by_its_reader(tmp_path):
     np.testing.assert_allclose(likely, wanted, atol=1e-5)
 
 
-def node_modules():
-    """Where packages of JavaScript are found that include ONNX Runtime, if anywhere."""
+def packages_with(name):
+    """The folder of packages of JavaScript that holds this one, if any does."""
     places = [Path(one) for one in os.environ.get("NODE_PATH", "").split(os.pathsep) if one]
     if shutil.which("npm"):
         asked = subprocess.run(["npm", "root", "--global"], capture_output=True, text=True)
         places.append(Path(asked.stdout.strip()))
-    return next((one for one in places if (one / "onnxruntime-node").is_dir()), None)
+    return next((one for one in places if (one / name).is_dir()), None)
 
 
-def test_the_example_in_javascript_runs(exported, model):
-    """Issue 16.4: the same in JavaScript, through onnxruntime-node."""
-    modules = node_modules()
-    if shutil.which("node") is None or modules is None:
-        pytest.skip("needs node, and: npm install --global onnxruntime-node")
-    here = exported / "node_modules"
-    if not here.exists():
-        here.symlink_to(modules)
+@pytest.mark.parametrize("runtime", ["onnxruntime-node", "onnxruntime-web"])
+def test_the_example_in_javascript_runs(exported, tmp_path, runtime):
+    """Issue 16.4: the same in JavaScript, compiled for the machine or for browsers."""
+    packages = packages_with(runtime)
+    if shutil.which("node") is None or packages is None:
+        pytest.skip(f"needs node, and: npm install --global {runtime}")
+    folder = shutil.copytree(exported, tmp_path / "onnx")
+    (folder / "node_modules").symlink_to(packages)
+    example = folder / "example.mjs"
+    code = example.read_text(encoding="utf-8")
+    assert len(code.splitlines()) <= 40
+    example.write_text(code.replace("onnxruntime-node", runtime), encoding="utf-8")
     command = ["node", "example.mjs", *TEXTS]
-    ended = subprocess.run(command, capture_output=True, text=True, cwd=exported)
+    ended = subprocess.run(command, capture_output=True, text=True, cwd=folder)
     assert ended.returncode == 0, ended.stderr
-    wanted = python(RUN, exported, *TEXTS)
-    assert ended.stdout.splitlines()[::2] == wanted.splitlines()[::2]
+    assert ended.stdout == python(RUN, exported, *TEXTS)
 
 
 def test_the_numbers_of_the_example_are_those_of_the_model(exported, model):
@@ -184,3 +187,22 @@ def test_the_python_of_the_page_runs(exported):
     )
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.startswith("['bad', 'good'] [[") and "'superb'" in ended.stdout
+
+
+def test_several_hops_and_several_labels_are_shown_alike(tmp_path):
+    """Weights of several columns, and a text that may have no label."""
+    texts, labels = tagged(40)
+    several = tiny(training__epochs=1, network__pooling="structured", network__hops=2)
+    several.fit(texts, labels).save(tmp_path / "model")
+    write_onnx(Saved.read(tmp_path / "model"), tmp_path / "onnx")
+    told = python(RUN, tmp_path / "onnx", *texts[:4])
+    likely = DocumentClassifier.load(tmp_path / "model").predict_proba(texts[:4])
+    names = ("art", "music")
+    for line, row in zip(told.splitlines()[::2], likely, strict=True):
+        said = [f"{name} {one:.3f}" for name, one in zip(names, row, strict=True) if one > 0.5]
+        assert line.startswith(f"{', '.join(said) or 'no label'}  ")
+    if shutil.which("node") and (packages := packages_with("onnxruntime-node")):
+        (tmp_path / "onnx" / "node_modules").symlink_to(packages)
+        command = ["node", "example.mjs", *texts[:4]]
+        ended = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path / "onnx")
+        assert ended.stdout == told, ended.stderr

@@ -20,18 +20,21 @@ const found = await session.run({
 });
 
 const count = config.labels.length;
+const mean = (numbers) => numbers.reduce((sum, one) => sum + one, 0) / numbers.length;
+const weigh = ({ data, dims: [, width = 1] }, n) => mean(data.slice(n * width, (n + 1) * width));
 const heaviest = (pairs, most) => pairs.sort((a, b) => b[0] - a[0]).slice(0, most);
-const told = (pairs) => pairs.map(([part, name]) => `${name} ${part}`).join(", ");
+const told = (pairs, digits) => pairs.map(([part, name]) => `${name} ${part.toFixed(digits)}`).join(", ");
 let word = 0, sentence = 0; // weights stand one behind the other, as words and sentences do
 texts.forEach((text, place) => {
   const likely = [...found.probabilities.data.slice(place * count, (place + 1) * count)];
   const least = config.multilabel ? 0.5 : Math.max(...likely);
-  const said = likely.map((part, n) => [part.toFixed(3), config.labels[n]]).filter((_, n) => likely[n] >= least);
+  const said = likely.map((part, n) => [part, config.labels[n]]).filter(([part]) => part >= least);
   const looked = []; // a word weighs what it does in its sentence, times what that does in the document
   for (const last = sentence + read.documentLengths[place]; sentence < last; sentence++)
     for (const end = word + read.sentenceLengths[sentence]; word < end; word++) {
-      const weight = found.word_weights.data[word] * (found.sentence_weights?.data[sentence] ?? 1);
-      looked.push([weight.toFixed(2), text.slice(...read.spans.slice(2 * word, 2 * word + 2))]);
+      let weight = weigh(found.word_weights, word);
+      if (found.sentence_weights) weight *= weigh(found.sentence_weights, sentence);
+      looked.push([weight, text.slice(...read.spans.slice(2 * word, 2 * word + 2))]);
     }
-  console.log(`${told(heaviest(said)) || "no label"}  ${text}\n    looked at: ${told(heaviest(looked, 5))}`);
+  console.log(`${told(said, 3) || "no label"}  ${text}\n    looked at: ${told(heaviest(looked, 5), 2)}`);
 });
