@@ -170,7 +170,7 @@ def test_errors_say_what_is_missing(both, tmp_path):
         sides(read_texts(*reviews(4)), None, seed=0)
     with pytest.raises(ConfigError, match="tfidf"):
         Arena(both, ["tfdif", "han"], [0], folder=tmp_path)
-    with pytest.raises(ConfigError, match="two models at least"):
+    with pytest.raises(ConfigError, match="at least two models"):
         Arena(both, ["han"], [0], folder=tmp_path)
 
 

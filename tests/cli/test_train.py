@@ -162,7 +162,7 @@ def test_several_seeds_are_one_model(shell, project, tmp_path):
     asked = ["train", project.training, *COLUMNS, *ONE_EPOCH, "--seeds", 2]
     ran = shell(*asked, "--out", tmp_path / "model")
     assert ran.code == 0
-    told = "2 networks together with n-grams (the first network alone "
+    told = "2 networks together with n-grams (accuracy of the first network alone "
     assert any(line.startswith(told) for line in ran.err.splitlines())
     assert json.loads(shell("info", tmp_path / "model", "--json").out)["seeds"] == 2
     for command in ("evaluate", "look"):
@@ -179,7 +179,7 @@ def test_the_score_after_a_training_is_that_of_the_model(project):
     score = classifier.facts_["validation_accuracy"]
     (line,) = (one for one in project.printed.err.splitlines() if one.startswith("best epoch "))
     alone = classifier.history_.best.validation_accuracy
-    assert f"with n-grams (the network alone {alone:.4f})" in line
+    assert f"with n-grams (accuracy of the network alone {alone:.4f})" in line
     assert f": accuracy {score:.4f} and macro-F1" in line
 
 

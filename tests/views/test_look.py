@@ -53,7 +53,7 @@ def test_the_terminal_says_the_same(explain):
         "Looked through 40 documents.",
         "1 label looks suspicious.",
         "‘good’ by answer",
-        "What decides for positive (25 documents)",
+        "What decides for positive (25 documents), and what is lost without it",
         "−42 % in 3 documents  It was good.",
         "document 7: label negative, model positive 97.0 %, faithful",
     ):

@@ -92,7 +92,7 @@ def audit(
     from ..audit.run import audit as measured
     from ..estimators.classifier import DocumentClassifier
     from ..views.audit.page import render
-    from ..views.audit.terminal import summary
+    from ..views.audit.terminal import brief, summary
 
     delivery = Delivery(out, json, quiet, (data, train_data), "report")
     if uniform is not None and train_data is not None:
@@ -136,7 +136,8 @@ def audit(
     found = measured(classifier, drawn, options, Companions(others, even, taught))
     remarks.say()
     named = replace(found, model=model.resolve().name, data=Path(data).name)
-    delivery.give(named, page=render, lines=summary)
+    # Who asked for a page finds all numbers there.
+    delivery.give(named, page=render, lines=summary if out is None else brief)
 
 
 def _trained_evenly(

@@ -23,7 +23,7 @@ from .characters import is_hangul, kind_table, kinds_of, lower_table
 from .document import Tokens, cut_tokens
 from .markup import BLOCK_TAGS, ENTITIES, INLINE_TAGS, mask_markup
 from .sentences import WORD_LISTS, sentence_ends
-from .words import dictionary_joins, katakana_joins, word_spans
+from .words import dictionary_joins, join_endings, katakana_joins, word_spans
 
 __all__ = [
     "TextConfig",
@@ -101,7 +101,7 @@ def join_words(tokens: Tokens) -> Tokens:
     joined = katakana_joins(tokens.text)
     with suppress(MissingExtra):
         joined = np.concatenate([joined, dictionary_joins(tokens.text, kinds)])
-    starts = word_spans(kinds, joined)[:, 0]
+    starts = join_endings(tokens.text, word_spans(kinds, joined))[:, 0]
     words = np.searchsorted(starts, tokens.spans[:, 0], side="right")
     homes = np.repeat(np.arange(len(tokens.per_sentence)), tokens.per_sentence)
     begins = (np.diff(words, prepend=-1) != 0) | (np.diff(homes, prepend=-1) != 0)

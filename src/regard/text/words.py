@@ -15,10 +15,23 @@ from numpy.typing import NDArray
 from ..errors import MissingExtra
 from .characters import Kinds
 
-__all__ = ["dictionary_joins", "katakana_joins", "word_spans"]
+__all__ = ["dictionary_joins", "join_endings", "katakana_joins", "word_spans"]
 
 _REACH = 2  # how far to either side a rule looks
 _RUN = re.compile(rb"c[cm]+")
+_HIRAGANA = re.compile("[ぁ-ゖー]+")
+_INFLECTED = re.compile("[ぁ-ゖ一-鿿々]")
+_SMALL = "っゃゅょぁぃぅぇぉー"
+_BEHIND_WORDS = (  # particles
+    "は が を に の へ も と や か ね よ から まで より だけ など しか ので のに けど ほど "
+    "くらい ぐらい"
+)
+_SHORT_WORDS = (
+    "で だ です この その あの どの こと もの とき ため ここ そこ もう まだ また よく いい なに "
+    "どう そう さん"
+)
+_PARTICLES = frozenset(_BEHIND_WORDS.split())
+_STANDING = _PARTICLES | frozenset(_SHORT_WORDS.split())
 _KATAKANA = ((0x30A1, 0x30FB), (0x30FC, 0x30FF), (0x31F0, 0x3200), (0xFF66, 0xFFA0))
 
 
@@ -153,6 +166,37 @@ def katakana_joins(text: str) -> NDArray[np.intp]:
     for start, end in _KATAKANA:
         found[1:] |= (codes >= start) & (codes < end)
     return np.flatnonzero(found[1:] & found[:-1])
+
+
+def join_endings(text: str, spans: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Put the endings of Japanese verbs and adjectives to their words, (words, 2).
+
+    Dictionaries cut 眠れません into four. An ending is one or two letters of hiragana that are no
+    particle and no word of their own, behind kanji or hiragana; a small っ never begins a word.
+    """
+    if not _HIRAGANA.search(text):
+        return spans
+    found: list[list[int]] = []
+    pieces = spans.tolist()
+    for place, (start, end) in enumerate(pieces):
+        following = text[end] if place + 1 < len(pieces) and pieces[place + 1][0] == end else ""
+        if found and found[-1][1] == start:
+            before, piece = text[found[-1][0] : start], text[start:end]
+            if _is_ending(piece, before, following):
+                found[-1][1] = end
+                continue
+        found.append([start, end])
+    return np.array(found, np.int32).reshape(-1, 2)
+
+
+def _is_ending(piece: str, before: str, following: str) -> bool:
+    if not (_HIRAGANA.fullmatch(piece) and _INFLECTED.fullmatch(before[-1])):
+        return False
+    if piece[0] in _SMALL:
+        return True
+    if len(piece) > 2 or before in _PARTICLES:
+        return False
+    return following == "っ" or piece not in _STANDING
 
 
 def _characters(written: str) -> NDArray[np.intp]:

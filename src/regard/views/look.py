@@ -198,7 +198,8 @@ def _classes(look: Look) -> list[str]:
     lines: list[str] = []
     for entry in look.classes[:_CLASSES]:
         if entry.sentences:
-            lines += ["", f"What decides for {entry.label} ({plural(entry.documents, 'document')})"]
+            count = plural(entry.documents, "document")
+            lines += ["", f"What decides for {entry.label} ({count}), and what is lost without it"]
         for sentence in entry.sentences[:_SENTENCES]:
             text = sentence.text
             text = text if len(text) <= _WIDEST else text[: _WIDEST - 1] + "…"
@@ -231,9 +232,9 @@ def _tell_evenness(spread: Evenness) -> str:
     """Say how evenly a level of attention spreads its weight."""
     within = {"word": "sentence", "sentence": "document"}.get(spread.level, "row")
     return (
-        f"the weight of a {within} lies as if on {spread.effective_items:.1f} of "
-        f"{spread.mean_items:.1f} {spread.level}s, evenness {spread.evenness:.2f}; "
-        f"in {two_digits(spread.uniform_rows)} of {within}s it is as good as uniform."
+        f"the weight of a {within} is spread over about {spread.effective_items:.1f} of "
+        f"{spread.mean_items:.1f} {spread.level}s (evenness {spread.evenness:.2f}); "
+        f"in {two_digits(spread.uniform_rows)} of {within}s it is as good as even."
     )
 
 

@@ -221,7 +221,7 @@ def _summary(classifier: DocumentClassifier, out: Path) -> Sequence[str]:
         lines.insert(
             0,
             f"{kept}{_beside(classifier)}: accuracy {accuracy:.4f} and macro-F1 {f1:.4f} on "
-            f"{asked} (they chose the epoch: measure on others)",
+            f"{asked}; these chose the epoch, so measure on others",
         )
     return [
         *lines,
@@ -238,7 +238,7 @@ def _beside(classifier: DocumentClassifier) -> str:
     if "ngrams" not in classifier.facts_ or best is None or best.validation_accuracy is None:
         return ""
     one = "the first network" if "seeds" in classifier.facts_ else "the network"
-    return f" with n-grams ({one} alone {best.validation_accuracy:.4f})"
+    return f" with n-grams (accuracy of {one} alone {best.validation_accuracy:.4f})"
 
 
 def _beside_tfidf(classifier: DocumentClassifier) -> list[str]:

@@ -365,7 +365,8 @@ def needle_map(needle: NeedleMap) -> str:
     described = "; ".join(map(_tell_cell, needle.cells))
     svg = figure("".join(parts), size=size, title="Planted sentences found", description=described)
     note = f'<p class="note">{escape(_caption(needle))}</p>'
-    return f"{note}<figure>{svg}</figure>{_needle_table(needle)}"
+    drawn = f'<figure class="map"><div class="scroll">{svg}</div></figure>'
+    return f"{note}{drawn}{_needle_table(needle)}"
 
 
 def _caption(needle: NeedleMap) -> str:
