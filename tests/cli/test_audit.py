@@ -44,7 +44,7 @@ def test_the_report_is_a_page_and_other_models_are_compared(shell, project, tmp_
     arguments = ["--models", project.model, "--uniform", project.model, "--out", page]
     quick = ["--limit", "20", "--method", "attention"]  # so many have sentences enough to plant
     ran = shell("audit", project.model, project.test, *COLUMNS, *quick, *arguments)
-    assert ran.code == 0 and ran.out.startswith("The default explanation of this model, ")
+    assert ran.code == 0 and ran.out.startswith("The default explanation of this model")
     assert "Comprehensiveness" not in ran.out, "all numbers are on the page"
     text = page.read_text(encoding="utf-8")
     assert text.startswith("<!DOCTYPE html>") and "Shared top sentences" in text

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from regard.records.look import Difference
+from regard.records.weights import Weights
 from regard.views.difference import render, summary
 from regard.views.explanation.page import render_beside
 from support.looks import differing
@@ -60,13 +61,27 @@ def test_two_explanations_make_a_page_of_their_own(explain):
     assert "script-src 'none'" in made
 
 
+def test_what_speaks_against_the_label_differs_from_what_speaks_for_it(scored):
+    made = scored(TEXT)
+    spans = [(start, end) for start, end in made.decisions[0].level("sentence").pieces]
+    old, new = (
+        replace(made, decisions=(replace(made.decisions[0], weights=(weights,)),))
+        for weights in (
+            Weights.from_scores("sentence", spans, scores, unit="log-odds")
+            for scores in ([2.0, -1.0], [-2.0, -1.0])
+        )
+    )
+    html = render(differing(old, new))
+    assert "<small>67 % → −67 %</small>" in html and "<small>−33 % → −33 %</small>" in html
+
+
 def test_which_label_is_explained_is_said_and_phones_see_what_differs(open_html, explain):
     old, new = explain(TEXT), explain(TEXT, seed=1)
     html = render(differing(old, new))
     assert "Both explain the label <b><bdi>positive</bdi></b>." in html
     page = open_html(html, viewport={"width": 390, "height": 800})
     assert page.locator(".differing").first.is_visible()
-    assert not page.locator(".mistake .rg-text").first.is_visible()
+    assert not page.locator(".mistake article").first.is_visible(), "these sentences alone"
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     wide = open_html(html, viewport={"width": 1200, "height": 800})
     assert wide.locator(".mistake .rg-text").first.is_visible()

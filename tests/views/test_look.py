@@ -20,7 +20,7 @@ def test_every_section_is_there_and_linked(explain):
     wanted = ["deciding-sentences", "suspicious-labels", "words-in-context", "evenness"]
     assert anchors == wanted == [link.removeprefix("#") for link in links]
     assert page.tags.count("svg") == 4
-    for said in ("18 uses", "3.00 × an even share", "as if on 4.5 of 12.0 words", "It was good."):
+    for said in ("18 uses", "3.00 × an even share", "over about 4.5 of 12.0 words", "It was good."):
         assert said in page.text
 
 

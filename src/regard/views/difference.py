@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..records.explanation import Explanation
 from ..records.look import Answer, ChangedDocument, Difference
+from ..records.weights import Weights
 from .drawing import charts
 from .drawing.charts import Histogram, draw_histogram
 from .drawing.page import TableCell, asset, escape, report, summarise, table
@@ -91,19 +92,33 @@ def _differing(old: Explanation, new: Explanation) -> str:
     one, two = (explanation.decisions[0].level("sentence") for explanation in (old, new))
     if one is None or two is None or not len(one):
         return ""
-    known = dict(zip(two.pieces, two.values, strict=True))
+    known = dict(zip(two.pieces, _signed_shares(two), strict=True))
     rows = [
         (span, value, known[span])
-        for span, value in zip(one.pieces, one.values, strict=True)
+        for span, value in zip(one.pieces, _signed_shares(one), strict=True)
         if span in known
     ]
     rows.sort(key=lambda row: -abs(row[1] - row[2]))
     items = "".join(
         f'<li dir="auto">{escape(old.source[start:end])} '
-        f"<small>{escape(two_digits(before))} → {escape(two_digits(after))}</small></li>"
+        f"<small>{escape(_tell_share(before))} → {escape(_tell_share(after))}</small></li>"
         for (start, end), before, after in rows[:_DIFFERING]
     )
-    return f'<div class="differing"><p>Sentences that differ most</p><ol>{items}</ol></div>'
+    return (
+        '<div class="differing"><p>Sentences that differ most, by their share of the weight</p>'
+        f'<ol>{items}</ol><p class="note">With a minus: against the label. A wider screen shows '
+        "both explanations side by side.</p></div>"
+    )
+
+
+def _signed_shares(sentences: Weights) -> list[float]:
+    """The share of each sentence, below zero where it speaks against the label."""
+    pairs = zip(sentences.values, sentences.amounts, strict=True)
+    return [-value if amount < 0 else value for value, amount in pairs]
+
+
+def _tell_share(share: float) -> str:
+    return ("−" if share < 0 else "") + two_digits(abs(share))
 
 
 def _table(difference: Difference) -> str:
