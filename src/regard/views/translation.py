@@ -10,7 +10,9 @@ from .drawing.words import percent, plural
 
 __all__ = ["render"]
 
-_STYLES = ".scroll td:not(.bar) { text-align: start; vertical-align: top; min-width: 10rem; }"
+_STYLES = """.scroll td:not(.bar) { text-align: start; vertical-align: top; min-width: 10rem; }
+.scroll thead th:not(:last-child) { text-align: start; }
+"""
 
 
 def render(scores: TranslationScores) -> str:

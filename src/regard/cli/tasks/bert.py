@@ -157,8 +157,8 @@ class TuningJob(TrainingJob):
         if facts["validation_examples"]:
             lines = [
                 f"best epoch {facts['best_epoch']}: {', '.join(told)} on "
-                f"{facts['validation_examples']:,} held-out examples (they chose the epoch: "
-                "measure on others)"
+                f"{facts['validation_examples']:,} held-out examples; these chose the epoch, so "
+                "measure on others"
             ]
         return [
             *lines,

@@ -67,7 +67,7 @@ class CaptionJob(TrainingJob):
                 score = f"BLEU-4 {facts['validation_bleu']:.2f} and {score}"
             lines.append(
                 f"best epoch {facts['best_epoch']}: {score} on {facts['validation_captions']:,} "
-                "held-out captions (they chose the epoch: measure on others)"
+                "held-out captions; these chose the epoch, so measure on others"
             )
         return [
             *lines,

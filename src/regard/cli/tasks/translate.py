@@ -84,7 +84,7 @@ def _summary(translator: Translator, out: Path) -> list[str]:
             score = f"BLEU {facts['validation_bleu']:.2f} and {score}"
         lines.append(
             f"best epoch {facts['best_epoch']}: {score} on {facts['validation_pairs']:,} held-out "
-            "pairs (they chose the epoch: measure on others)"
+            "pairs; these chose the epoch, so measure on others"
         )
     return [
         *lines,
