@@ -29,6 +29,31 @@ def test_what_arrives_together_is_answered_together():
     assert batches == [["a", "b", "c", "d"]]
 
 
+def test_those_who_ask_again_are_answered_together_again():
+    """The first to come back does not start a batch of its own."""
+    batches = []
+
+    def answer(questions):
+        batches.append(len(questions))
+        return questions
+
+    async def ask():
+        asked = gatherer(answer)
+
+        async def client(number):
+            for _ in range(6):
+                await asked.ask(["x"])
+                for _ in range(number):  # each takes longer than the one before to come back
+                    await asyncio.sleep(0)
+
+        await asyncio.gather(*map(client, range(8)))
+        await asked.close()
+
+    asyncio.run(ask())
+    assert sum(batches) == 48
+    assert len(batches) <= 8  # without waiting, those of one alone would be as many as the others
+
+
 @pytest.mark.parametrize("bounds", [{"most_together": 2}, {"most_size": 4}])
 def test_batches_are_bounded(bounds):
     batches = []

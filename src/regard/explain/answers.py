@@ -122,6 +122,8 @@ def explanations(
 
 def unread_spans(read: Tokens, complete: Tokens) -> tuple[Span, ...]:
     """Where the complete text has tokens that were not read, each run of them as one span."""
+    if len(read) == len(complete):
+        return ()
     missing = ~np.isin(complete.spans[:, 0], read.spans[:, 0])
     edges = np.flatnonzero(np.diff(missing.astype(np.int8), prepend=0, append=0))
     starts, ends = complete.spans[edges[::2], 0], complete.spans[edges[1::2] - 1, 1]

@@ -10,14 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import torch
-from torch import Tensor
 
 from ..nn.rows import row_sum
 from ..records.explanation import Decision, Explanation, Shares
 from ..records.weights import Weights
 from .answers import Answers
 from .gradients import UNIT
+from .rankings import Floats
 
 __all__ = ["with_shares"]
 
@@ -34,11 +35,13 @@ def with_shares(answers: Answers, explained: Sequence[Explanation]) -> list[Expl
         logits = answers.output.logits
         beside = answers.model.completed(torch.zeros_like(logits), answers.batch)
     documents = answers.batch.by_document
+    of_words = row_sum(documents.with_values(by_word.double()))
+    ends = np.cumsum(documents.host_lengths)
     parts = _Parts(
-        logits=logits.double().cpu(),
-        beside=beside.double().cpu(),
-        of_words=row_sum(documents.with_values(by_word.double())).cpu(),
-        words=by_word.double().cpu().split(documents.host_lengths),
+        logits=logits.double().cpu().numpy(),
+        beside=beside.double().cpu().numpy(),
+        of_words=of_words.cpu().numpy(),
+        words=np.split(by_word.double().cpu().numpy(), ends[:-1]),
     )
     return [
         replace(
@@ -58,29 +61,29 @@ def with_shares(answers: Answers, explained: Sequence[Explanation]) -> list[Expl
 class _Parts:
     """What the logits of a batch are made of, (documents, classes) each."""
 
-    logits: Tensor
-    beside: Tensor  # all that the n-grams say
-    of_words: Tensor  # the part of it that the words of the text put there
-    words: Sequence[Tensor]  # of each document that part word by word, (words, classes)
+    logits: Floats
+    beside: Floats  # all that the n-grams say
+    of_words: Floats  # the part of it that the words of the text put there
+    words: Sequence[Floats]  # of each document that part word by word, (words, classes)
 
 
 def _shares(answers: Answers, parts: _Parts, place: int, decision: Decision, method: str) -> Shares:
     number = answers.classes.index(decision.label)
     rival = None if answers.multilabel else answers.rival(place, number)
 
-    def odds(logits: Tensor) -> Tensor:
+    def odds(logits: Floats) -> Floats:
         """The log-odds that logits, (..., classes), stand for."""
         found = logits[..., number] if rival is None else logits[..., number] - logits[..., rival]
         return found / answers.temperature
 
-    total, beside = odds(parts.logits[place]).item(), odds(parts.beside[place]).item()
+    total, beside = float(odds(parts.logits[place])), float(odds(parts.beside[place]))
     text = answers.batch.texts[place]
-    scores = text.sum_by_word(odds(parts.words[place]).numpy()).tolist()
+    scores = text.sum_by_word(odds(parts.words[place])).tolist()
     return Shares(
         against=None if rival is None else answers.classes[rival],
         total=total,
         network=total - beside,
-        start=beside - odds(parts.of_words[place]).item(),
+        start=beside - float(odds(parts.of_words[place])),
         ngrams=Weights.from_scores("n-grams", text.word_spans(), scores, unit=UNIT),
         network_words=_network_words(answers, decision, scores) if method in ADDING else None,
     )
@@ -93,5 +96,4 @@ def _network_words(answers: Answers, decision: Decision, ngrams: Sequence[float]
     if words is None or words.scores is None or not alike:
         return None
     left = [score - share for score, share in zip(words.scores, ngrams, strict=True)]
-    spans = [(piece[0], piece[1]) for piece in words.pieces]
-    return Weights.from_scores("network", spans, left, unit=UNIT)
+    return Weights.from_scores("network", words.pieces, left, unit=UNIT)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..errors import DataError
 from .encoding import decode, encode
 from .explanation import Judgement, Piece
-from .weights import Span
+from .weights import Span, require_inside
 
 __all__ = ["Alignment", "AlignmentReceipt", "WrittenReceipt", "belonging", "count_effective"]
 
@@ -103,8 +103,8 @@ class Alignment:
             raise DataError(f"weights of shape {weights.shape} do not fit {shape} pieces")
         if not np.isfinite(weights).all():
             raise DataError("some weights are not finite numbers; has the model diverged?")
-        _require_inside(self.source_spans, self.source)
-        _require_inside(self.target_spans, self.target)
+        require_inside(self.source_spans, self.source)
+        require_inside(self.target_spans, self.target)
         if not all(0 <= place < shape[0] for place in self.copied):
             raise DataError(f"the copied pieces {self.copied} are not among {shape[0]} pieces")
         if self.receipt is not None and len(self.receipt.written) not in (0, shape[0]):
@@ -246,12 +246,6 @@ class _Written:
     ended: bool = True
     copied: tuple[int, ...] = ()
     receipt: AlignmentReceipt | None = None
-
-
-def _require_inside(spans: tuple[Span, ...], text: str) -> None:
-    for start, end in spans:
-        if not 0 <= start <= end <= len(text):
-            raise DataError(f"{start}:{end} is no span of a text of {len(text)} characters")
 
 
 def _words(text: str) -> tuple[Span, ...]:

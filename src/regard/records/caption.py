@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..errors import DataError
 from .alignment import AlignmentReceipt, count_effective
 from .encoding import Record, decode, encode
-from .weights import Span
+from .weights import Span, require_inside
 
 __all__ = ["Caption", "CaptionEvaluation", "CaptionScores"]
 
@@ -51,9 +51,7 @@ class Caption:
             raise DataError(f"weights of shape {weights.shape} do not fit words and cells {shape}")
         if not np.isfinite(weights).all():
             raise DataError("some weights are not finite numbers; has the model diverged?")
-        for start, end in self.spans:
-            if not 0 <= start <= end <= len(self.text):
-                raise DataError(f"{start}:{end} is no span of {len(self.text)} characters")
+        require_inside(self.spans, self.text)
         if self.receipt is not None and len(self.receipt.written) not in (0, shape[0]):
             raise DataError(
                 f"a receipt of {len(self.receipt.written)} words does not fit {shape[0]} words"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ..errors import DataError, suggestion
 from .encoding import Record
-from .weights import Span, Weights, importance, phrases
+from .weights import Span, Weights, importance, phrases, require_inside
 
 __all__ = [
     "CHANCE",
@@ -199,14 +199,9 @@ class Explanation(Record):
     def __post_init__(self) -> None:
         if not isinstance(self.source, str) or not self.decisions:
             raise DataError("an explanation needs its source text and at least one decision")
-        size = len(self.source)
         levels = [weights.pieces for decision in self.decisions for weights in decision.weights]
         for spans in (self.unknown, self.unread, *levels):
-            for span in spans:
-                if len(span) == 2 and not 0 <= span[0] <= span[1] <= size:
-                    raise DataError(
-                        f"{span[0]}:{span[1]} is no span of a text of {size} characters"
-                    )
+            require_inside(spans, self.source)
 
     def __repr__(self) -> str:
         first = self.decisions[0]

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from operator import itemgetter
+from operator import ge, itemgetter
 
 from ..errors import DataError
 
-__all__ = ["PHRASE", "Span", "Weights", "importance", "phrases", "pieces_holding_half", "sum_by"]
+__all__ = [
+    "PHRASE",
+    "Span",
+    "Weights",
+    "importance",
+    "phrases",
+    "pieces_holding_half",
+    "require_inside",
+    "sum_by",
+]
 
 PHRASE = 4.0
 """How far the words about a word belong to its phrase: the standard deviation, in words."""
@@ -47,7 +57,7 @@ class Weights:
     def from_scores(
         cls,
         name: str,
-        pieces: Sequence[Span],
+        pieces: Sequence[tuple[int, ...]],
         scores: Sequence[float],
         *,
         unit: str,
@@ -99,6 +109,18 @@ class Weights:
     def at_hop(self, hop: int) -> Weights:
         """The weights of one hop alone."""
         return replace(self, values=self.hops[hop], hops=())
+
+
+def require_inside(spans: Sequence[tuple[int, ...]], text: str) -> None:
+    """Raise ``DataError`` where a span does not lie in the text; cells of pictures are no spans."""
+    if set(map(len, spans)) != {2}:
+        return
+    starts, ends = zip(*spans, strict=True)
+    if min(starts) >= 0 and max(ends) <= len(text) and all(map(ge, ends, starts)):
+        return
+    for start, end in spans:
+        if not 0 <= start <= end <= len(text):
+            raise DataError(f"{start}:{end} is no span of a text of {len(text)} characters")
 
 
 def importance(words: Weights, sentences: Weights, *, length_corrected: bool = False) -> Weights:
@@ -175,19 +197,19 @@ def pieces_holding_half(values: Sequence[float]) -> int:
 
 def _homes(words: Weights, sentences: Weights) -> list[int]:
     """The sentence that each word stands in."""
-    starts = [piece[0] for piece in sentences.pieces]
+    starts, ends = ([piece[side] for piece in sentences.pieces] for side in (0, 1))
     homes = [bisect_right(starts, piece[0]) - 1 for piece in words.pieces]
-    for home, piece in zip(homes, words.pieces, strict=True):
-        if home < 0 or piece[1] > sentences.pieces[home][1]:
-            raise DataError(f"the word at {piece[0]}:{piece[1]} stands in no sentence")
+    inside = map(ge, map(ends.__getitem__, homes), map(itemgetter(1), words.pieces))
+    if not all(inside) or min(homes, default=0) < 0:
+        for home, (start, end) in zip(homes, words.pieces, strict=True):
+            if home < 0 or end > ends[home]:
+                raise DataError(f"the word at {start}:{end} stands in no sentence")
     return homes
 
 
 def _counts(homes: Sequence[int], sentence_count: int) -> list[int]:
-    counts = [0] * sentence_count
-    for home in homes:
-        counts[home] += 1
-    return counts
+    counts = Counter(homes)
+    return [counts[home] for home in range(sentence_count)]
 
 
 def _products(
@@ -198,4 +220,4 @@ def _products(
 
 def _shares(values: Sequence[float]) -> tuple[float, ...]:
     total = math.fsum(values)
-    return tuple(value / total for value in values) if total else tuple(values)
+    return tuple(map(total.__rtruediv__, values)) if total else tuple(values)

@@ -79,7 +79,7 @@ class Tokens:
     def word_spans(self) -> list[tuple[int, int]]:
         """From the first token of each word to the end of its last."""
         if self.per_word is None:
-            return [(start, end) for start, end in self.spans.tolist()]
+            return list(zip(self.spans[:, 0].tolist(), self.spans[:, 1].tolist(), strict=True))
         ends = np.cumsum(self.per_word)
         first, last = self.spans[ends - self.per_word, 0], self.spans[ends - 1, 1]
         return list(zip(first.tolist(), last.tolist(), strict=True))
