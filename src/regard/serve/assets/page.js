@@ -416,7 +416,7 @@ function chart(curve, decision) {
     if (text) node.textContent = text;
     svg.append(node);
   };
-  const x = (place) => left + ((width - left - 8) * place) / curve.taken.length;
+  const x = (place) => left + ((width - left - 16) * place) / curve.taken.length;
   const y = (share) => bottom - (bottom - top) * share;
   const path = (values) => [decision.probability, ...values].map((share, place) => `${x(place)},${y(share)}`).join(" ");
   for (const share of [0, 0.5, 1]) {
