@@ -5,8 +5,9 @@ import json
 import struct
 
 import numpy as np
+import pytest
 
-from regard.export.packing import fold_signs, narrowest, ngram_tree, pack
+from regard.export.packing import ALPHABET, fold_signs, narrowest, ngram_tree, pack, spell
 from regard.export.rounding import round_vectors, round_weights, word_shifts
 from regard.models.ngrams import NGramTable
 from regard.models.wide import WidePart
@@ -73,6 +74,15 @@ def test_an_ngram_is_found_again_in_its_tree():
         ]
         at += count
     assert found == keys
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 12, 13, 14, 1000])
+def test_bytes_are_spelt_and_read_again(scripts, size):
+    packed = np.random.default_rng(size).bytes(size)
+    written = spell(packed)
+    assert set(written) <= set(ALPHABET) and not set("<&\\") & set(written)
+    read = "([written, alphabet, size]) => [...fromLetters(written, alphabet, size)]"
+    assert bytes(scripts.evaluate(read, [written, ALPHABET, size])) == packed
 
 
 def test_what_is_packed_can_be_read_again_and_is_always_the_same():

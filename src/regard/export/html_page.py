@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from ..models.han import HANConfig
 from ..models.ngrams import NGramTable
 from ..serve.page import page, script, style
 from ..views.explanation.receipt import CONCLUSIONS, MEANINGS
-from .packing import fold_signs, narrowest, ngram_tree, pack
+from .packing import ALPHABET, fold_signs, narrowest, ngram_tree, pack, spell
 from .reader import asset, scanner_rules
 from .rounding import (
     RoundedVectors,
@@ -243,7 +244,8 @@ _NOTE = (
 
 def _page(packed: bytes) -> str:
     """Put the model and all that it needs into the page of a server."""
-    inside = "\n".join(map(asset, _SCRIPTS))
+    alphabet = f"const ALPHABET = {json.dumps(ALPHABET)};"
+    inside = "\n".join([*map(asset, _SCRIPTS), alphabet])
     scripts = (
         f"globalThis.localModel = (() => {{\n{inside}\nreturn insideModel;\n}})();\n{script()}"
     )
@@ -253,8 +255,9 @@ def _page(packed: bytes) -> str:
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
     policy = f'<meta http-equiv="Content-Security-Policy" content="{forbidding}">'
-    written = base64.b64encode(packed).decode()
-    model = f'<script id="packed" type="application/gzip;base64">{written}</script>'
+    model = (
+        f'<script id="packed" type="text/plain" data-size="{len(packed)}">{spell(packed)}</script>'
+    )
     whole = page(marks=False)
     for old, new in (
         ('<meta charset="utf-8">', f'<meta charset="utf-8">\n{policy}'),

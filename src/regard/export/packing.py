@@ -10,7 +10,11 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["fold_signs", "narrowest", "ngram_tree", "pack"]
+__all__ = ["ALPHABET", "fold_signs", "narrowest", "ngram_tree", "pack", "spell"]
+
+ALPHABET = "".join(chr(code) for code in range(33, 127) if chr(code) not in "<&\\")
+"""The 91 letters that bytes are spelt with: all that a page shows but those that mean something."""
+_GROUP = 13  # bits that two letters hold, of which there are 91 * 91 pairs
 
 _TYPES = {"f4": "<f4", "i4": "<i4", "u4": "<u4", "i2": "<i2", "u2": "<u2", "u1": "u1"}
 _BITS = 21  # of each id in the key of an n-gram
@@ -31,6 +35,19 @@ def pack(about: Mapping[str, object], arrays: Mapping[str, NDArray[np.generic]])
         bodies.append(flat.view(np.uint8).reshape(-1, flat.itemsize).T.tobytes())
     head = json.dumps({**about, "arrays": listed}, separators=(",", ":")).encode("ascii")
     return gzip.compress(b"".join([struct.pack("<I", len(head)), head, *bodies]), 9, mtime=0)
+
+
+def spell(packed: bytes) -> str:
+    """Write bytes as letters that a page can hold: two for 13 bits, where base64 takes two for 12.
+
+    The first bits of the first byte come first, and in a group they count least.
+    """
+    bits = np.unpackbits(np.frombuffer(packed, np.uint8), bitorder="little")
+    groups = np.pad(bits, (0, -len(bits) % _GROUP)).reshape(-1, _GROUP)
+    numbers = groups @ (1 << np.arange(_GROUP, dtype=np.int32))
+    letters = np.frombuffer(ALPHABET.encode("ascii"), np.uint8)
+    pairs = np.stack(np.divmod(numbers, len(letters)), axis=1)
+    return letters[pairs].tobytes().decode("ascii")
 
 
 def fold_signs(numbers: NDArray[np.int64]) -> NDArray[np.int64]:

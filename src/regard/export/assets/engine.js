@@ -22,9 +22,15 @@ async function unpack(packed) {
   return { about, arrays };
 }
 
-function fromBase64(written) {
-  const letters = atob(written), bytes = new Uint8Array(letters.length);
-  for (let place = 0; place < bytes.length; place += 1) bytes[place] = letters.charCodeAt(place);
+/** Read bytes that are spelt with an alphabet, two letters for 13 bits. */
+function fromLetters(written, alphabet, size) {
+  const places = new Uint8Array(128), bytes = new Uint8Array(size);
+  for (let place = 0; place < alphabet.length; place += 1) places[alphabet.charCodeAt(place)] = place;
+  let waiting = 0, bits = 0;
+  for (let at = 0, place = 0; at < written.length; at += 2) {
+    waiting |= (places[written.charCodeAt(at)] * alphabet.length + places[written.charCodeAt(at + 1)]) << bits;
+    for (bits += 13; bits >= 8 && place < size; bits -= 8, waiting >>>= 8) bytes[place++] = waiting & 255;
+  }
   return bytes;
 }
 
@@ -109,7 +115,7 @@ class Engine {
     this.reader = new Reader(about.words, makeRules(about.rules, about.text.hangul === "syllables"), about.text);
   }
 
-  static async open(written) { return new Engine(await unpack(fromBase64(written))); }
+  static async open(packed) { return new Engine(await unpack(packed)); }
 
   /** Read and classify one text. */
   answer(source) {

@@ -4,8 +4,14 @@
 const insideModel = {
   engine: null,
 
+  async open(element) {
+    const packed = fromLetters(element.textContent, ALPHABET, Number(element.dataset.size));
+    element.remove(); // its letters are not needed twice
+    return Engine.open(packed);
+  },
+
   async answer(path, asked) {
-    this.engine ??= Engine.open(document.getElementById("packed").textContent);
+    this.engine ??= this.open(document.getElementById("packed"));
     const engine = await this.engine;
     const json = (value) => new Response(JSON.stringify(value));
     if (path === "models") return json({ models: [engine.describe()] });
