@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix, random
 from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from regard.tasks import linear
@@ -18,13 +19,15 @@ def drawn(classes, rows=200, features=30):
 
 
 @pytest.mark.parametrize("classes", [2, 4])
-def test_it_finds_what_scikit_learn_finds(classes):
+def test_it_finds_the_margins_that_scikit_learn_finds(classes):
     vectors, labels = drawn(classes)
-    found = fit_linear(vectors, labels, class_count=classes, penalty=0.1).logits(vectors)
-    other = LogisticRegression(C=10.0, tol=1e-8, max_iter=2000).fit(vectors, labels)
-    expected = other.predict_proba(vectors)
-    grown = np.exp(found - found.max(1, keepdims=True))
-    np.testing.assert_allclose(grown / grown.sum(1, keepdims=True), expected, atol=5e-3)
+    found = fit_linear(vectors, labels, class_count=classes, penalty=1.0).logits(vectors)
+    # There the intercept costs too; times a hundred it costs next to nothing.
+    other = LinearSVC(C=1.0, intercept_scaling=100, tol=1e-8, max_iter=100_000, random_state=0)
+    expected = other.fit(vectors, labels).decision_function(vectors)
+    if classes == 2:
+        found = found[:, 1] - found[:, 0]
+    np.testing.assert_allclose(found, 4 * expected, atol=0.1)
 
 
 def test_blas_gets_one_thread(monkeypatch):
@@ -45,12 +48,13 @@ def test_blas_gets_one_thread(monkeypatch):
 
 
 def test_several_labels_are_learnt_each_on_its_own():
+    """By logistic regression, so that each has a probability."""
     vectors, first = drawn(2)
     truth = np.stack([first, 1 - first, np.arange(len(first)) % 2], axis=1)
-    found = fit_linear(vectors, truth, class_count=3, penalty=0.1)
-    alone = fit_linear(vectors, first, class_count=2, penalty=0.1)
-    difference = alone.weights[:, 1] - alone.weights[:, 0]
-    np.testing.assert_allclose(found.weights[:, 0], difference, atol=0.05)
+    found = fit_linear(vectors, truth, class_count=3, penalty=0.1).logits(vectors)
+    for label in range(3):
+        other = LogisticRegression(C=10.0, tol=1e-8, max_iter=2000).fit(vectors, truth[:, label])
+        np.testing.assert_allclose(found[:, label], other.decision_function(vectors), atol=0.1)
 
 
 def test_a_row_that_counts_twice_is_as_two_rows():
@@ -59,7 +63,7 @@ def test_a_row_that_counts_twice_is_as_two_rows():
     both = np.repeat(np.arange(60), twice)
     weighted = fit_linear(vectors, labels, class_count=3, penalty=0.1, counts=twice)
     repeated = fit_linear(vectors[both], labels[both], class_count=3, penalty=0.1)
-    np.testing.assert_allclose(weighted.weights, repeated.weights, atol=0.02)
+    np.testing.assert_allclose(weighted.weights, repeated.weights, atol=0.1)
 
 
 def test_a_class_without_rows_is_never_answered():
@@ -73,10 +77,10 @@ def test_a_class_without_rows_is_never_answered():
 def test_beginning_at_the_end_changes_nothing_much():
     vectors, labels = drawn(3)
     scales = bayes_ratios(vectors, labels, 3)
-    arguments = {"class_count": 3, "penalty": 0.3, "scales": scales}
+    arguments = {"class_count": 3, "penalty": 3.0, "scales": scales}
     found = fit_linear(vectors, labels, **arguments)
     again = fit_linear(vectors, labels, **arguments, start=found)
-    np.testing.assert_allclose(again.logits(vectors), found.logits(vectors), atol=0.02)
+    np.testing.assert_allclose(again.logits(vectors), found.logits(vectors), atol=0.2)
 
 
 def test_the_same_data_give_the_same_bits():

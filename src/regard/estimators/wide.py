@@ -46,12 +46,15 @@ __all__ = [
     "widen",
 ]
 
-PENALTIES = 1 / 4, 1 / 16, 1 / 64, 1 / 256, 1 / 1024
+PENALTIES = 16.0, 4.0, 1.0, 1 / 4, 1 / 16
 """What squared weights may cost. Which is best depends on the data: short texts, of which each
 says little, want a high one, long reviews and like texts of an agency a low one."""
-USUAL = 1  # the place of the one that is tried first
-FOLDS = 4  # into which few documents are parted, to leave each out once, or one of many classes
-MANY = 3_000  # documents of which a tenth is left out, and the others never
+USUAL = 2  # the place of the one that is tried first
+TRUSTS = 0.5, 1.0
+"""To which power naive Bayes' ratios say how cheap weights are. The first is tried first; many long
+reviews want the second."""
+FOLDS = 4  # into which documents are parted, to leave each out once; with many classes, one of them
+MANY = 3_000  # documents of which every second fold will do
 STEPS_TO_CHOOSE = 20  # of a fit: half way down it is clear which is better
 MOST_TO_CHOOSE = 6_000, 20_000_000  # documents by which it is chosen; values times columns of them
 ENOUGH = 1000  # documents from which naive Bayes knows what to trust; with fewer it is noise
@@ -79,6 +82,14 @@ class LearningData:
     counts: NDArray[np.floating] | None = None  # how much each counts, or each of its labels
 
 
+@dataclass(frozen=True, slots=True)
+class Caution:
+    """How reluctant a fit is to make weights large."""
+
+    penalty: float  # what squared weights cost
+    trust: float = 0.0  # to which power naive Bayes' ratios make them cheap; 0: all cost the same
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Learnt:
     """Weights of n-grams: of what the network of each fold learnt from, and of everything."""
@@ -86,7 +97,7 @@ class Learnt:
     tables: tuple[NGramTable, ...]
     before: tuple[Linear, ...]  # one for each fold
     after: Linear
-    penalty: float  # what squared weights cost
+    caution: Caution
 
     def parts(self, model: Linear, say: float) -> list[WidePart]:
         """The features of each table with their weights, times how much they have to say."""
@@ -264,18 +275,18 @@ def learn_ngrams(
         own = identity(len(counted.keys), np.float32)
         mixing = block_diag([own, letters.runs], format="csr", dtype=np.float32)
     report(1, 3 + len(folds))
-    penalty = _choose_penalty(values, mixing, data)
+    caution = _choose_caution(values, mixing, data)
     before: list[Linear] = []
     for fold in folds:
         report(2 + fold, 3 + len(folds))
         # From nothing: where another fold ended, it knew the documents that this one leaves out.
         others = learnt_from & (data.held_out_in != fold)
-        before.append(_fit(values, mixing, data, others, penalty=penalty))
+        before.append(_fit(values, mixing, data, others, caution))
     report(2 + len(folds), 3 + len(folds))
     near = before[-1] if before else None
-    after = _fit(values, mixing, data, learnt_from, penalty=penalty, start=near)
+    after = _fit(values, mixing, data, learnt_from, caution, start=near)
     # Documents that are given to validate on are left out of all fits.
-    return Learnt(tuple(tables), tuple(before) or (after,), after, penalty)
+    return Learnt(tuple(tables), tuple(before) or (after,), after, caution)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -317,7 +328,7 @@ def _letters(data: LearningData, *, fewest: int, most: int) -> _Letters | None:
     return _Letters(table, (diags(1 / lengths[ids]) @ runs[ids]).tocsr()) if len(ids) else None
 
 
-def _choose_penalty(values: csr_matrix, mixing: csr_matrix | None, data: LearningData) -> float:
+def _choose_caution(values: csr_matrix, mixing: csr_matrix | None, data: LearningData) -> Caution:
     """Find what squared weights should cost, by documents that the fits did not see.
 
     Nothing is drawn: which documents are left out follows from their places.
@@ -328,30 +339,35 @@ def _choose_penalty(values: csr_matrix, mixing: csr_matrix | None, data: Learnin
     step = int(np.ceil(max(count / most_documents, values.nnz * columns / most_work)))
     places = np.arange(0, count, max(step, 1))
     turns = np.arange(len(places))
-    folds = 10 if len(places) > MANY else FOLDS
-    used = FOLDS if columns == 1 and folds == FOLDS else 1
-    parts = [places[turns % folds == turn] for turn in range(used)]
+    used = 1 if columns > 1 else FOLDS if len(places) <= MANY else FOLDS // 2
+    parts = [places[turns % FOLDS == turn] for turn in range(used)]
     sides = [_sides(part, places, data.labels) for part in parts if len(part) < len(places)]
     models: list[Linear] = []
+    # From few documents naive Bayes knows nothing to trust.
+    trusts = TRUSTS if count >= ENOUGH else (0.0,)
 
-    def loss(penalty: float) -> float:
+    def loss(caution: Caution) -> float:
         models[:] = [
-            _fit(values, mixing, data, rest, penalty=penalty, start=start, steps=STEPS_TO_CHOOSE)
+            _fit(values, mixing, data, rest, caution, start=start, steps=STEPS_TO_CHOOSE)
             for (_, rest), start in zip_longest(sides, models)
         ]
         logits = [model.logits(values[out]) for (out, _), model in zip(sides, models, strict=True)]
         return _loss_left_out(logits, [data.labels[out] for out, _ in sides])
 
-    best, lowest = USUAL, loss(PENALTIES[USUAL])
+    best, lowest = USUAL, loss(Caution(PENALTIES[USUAL], trusts[0]))
     for way in (range(USUAL + 1, len(PENALTIES)), range(USUAL - 1, -1, -1)):
         if best != USUAL:
             break  # it fell that way, so it rises this way
         for place in way:
-            found = loss(PENALTIES[place])
+            found = loss(Caution(PENALTIES[place], trusts[0]))
             if not found < lowest:
                 break
             best, lowest = place, found
-    return PENALTIES[best]
+    chosen = Caution(PENALTIES[best], trusts[0])
+    for trust in trusts[1:]:
+        if loss(replace(chosen, trust=trust)) < lowest:
+            chosen = replace(chosen, trust=trust)
+    return chosen
 
 
 def _sides(
@@ -377,22 +393,21 @@ def _fit(
     mixing: csr_matrix | None,
     data: LearningData,
     chosen: NDArray[np.bool_],
+    caution: Caution,
     *,
-    penalty: float,
     start: Linear | None = None,
     steps: int = MAX_STEPS,
 ) -> Linear:
     """Learn from some of the documents."""
     values, labels = values[chosen], data.labels[chosen]
     scales = None
-    if len(labels) >= ENOUGH:
-        # The root of how much naive Bayes trusts a feature: between trusting it and not at all.
-        scales = np.sqrt(np.abs(bayes_ratios(values, labels, data.class_count, mixing)))
+    if caution.trust:
+        scales = np.abs(bayes_ratios(values, labels, data.class_count, mixing)) ** caution.trust
     return fit_linear(
         values,
         labels,
         class_count=data.class_count,
-        penalty=penalty,
+        penalty=caution.penalty,
         mixing=mixing,
         scales=scales,
         counts=None if data.counts is None else data.counts[chosen],
