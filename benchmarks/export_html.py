@@ -27,11 +27,18 @@ from regard.estimators.saved import Saved
 from regard.export.html_page import write_page
 from regard.records.explanation import Explanation
 
+SOME = 100  # texts of each column of each file
+LONGEST = 8000  # characters of a text
 ASK = """(text) => {
   localModel.opened.model.kept.clear();
   const begun = performance.now(), found = localModel.opened.predict(text);
   return [found.probabilities, performance.now() - begun];
 }"""
+READ = """(texts) => texts.map((text) => {
+  const { rows, spans } = localModel.opened.reader.read(text);
+  const ids = rows.flatMap((row) => [...row]), lengths = rows.map((row) => row.length);
+  return { ids, lengths, spans: spans.flat() };
+})"""
 EXPLAIN = """async (text) => {
   const begun = performance.now();
   const found = await localModel.opened.explain({ text, method: "default", receipt: true });
@@ -84,6 +91,7 @@ def compared(model: Path, out: Path, options: argparse.Namespace) -> dict[str, o
         watch = Stopwatch(page)
         answered = [watch.timed(page, ASK, text) for text in texts]
         explained = [watch.timed(page, EXPLAIN, text) for text in texts[: options.explained]]
+        reading = read_alike(page, classifier, texts_of_all_scripts())
         browser_name = browser.version
         browser.close()
     likely = np.array([[shares[name] for name in names] for shares, _, _ in answered])
@@ -93,6 +101,8 @@ def compared(model: Path, out: Path, options: argparse.Namespace) -> dict[str, o
     verdicts = classifier.explain(texts[: options.explained], method=explained[0][0]["method"])
     return {
         "chromium": browser_name,
+        "vocabulary": len(classifier.fitted_.reader.vocab),
+        "ngrams": classifier.facts_["ngrams"],
         "reviews": len(texts),
         "words_median": int(np.median(words)),
         "words_p95": int(np.quantile(words, 0.95)),
@@ -109,8 +119,38 @@ def compared(model: Path, out: Path, options: argparse.Namespace) -> dict[str, o
         "explain_ms_most": max(one[1] for one in explained),
         "opened_ms": opened,
         "requests": len([url for url in requests if url != out.as_uri()]),
+        **reading,
         **agreement(explained, verdicts),
     }
+
+
+def texts_of_all_scripts() -> list[str]:
+    """Some texts of every file beside IMDB: Chinese, Korean, German, mail, science."""
+    found: list[str] = []
+    for path in sorted(IMDB.parent.rglob("*.parquet")):
+        first = next(pyarrow.parquet.ParquetFile(path).iter_batches(SOME)).to_pydict()
+        for column in first.values():
+            found += [value[:LONGEST] for value in column if isinstance(value, str)]
+    return found
+
+
+def read_alike(page: Page, classifier: DocumentClassifier, texts: list[str]) -> dict[str, object]:
+    """How many texts the page cuts into the words and sentences that regard finds."""
+    alike = 0
+    for start in range(0, len(texts), SOME):
+        some = texts[start : start + SOME]
+        encoded = classifier.fitted_.reader.vocab.encode(some)
+        words, sentences = np.cumsum(encoded.lengths)[:-1], np.cumsum(encoded.sentences)[:-1]
+        wanted = zip(
+            np.split(encoded.ids, words),
+            np.split(encoded.sentence_lengths, sentences),
+            np.split(encoded.spans, words),
+            strict=True,
+        )
+        for found, (ids, lengths, spans) in zip(page.evaluate(READ, some), wanted, strict=True):
+            same = found["ids"] == ids.tolist() and found["lengths"] == lengths.tolist()
+            alike += same and found["spans"] == spans.ravel().tolist()
+    return {"texts_read": len(texts), "texts_read_alike": int(alike)}
 
 
 class Stopwatch:

@@ -8,6 +8,7 @@ import pytest
 from regard.errors import ConfigError
 from regard.estimators.saved import Saved
 from regard.explain.verdicts import SetTest
+from regard.export import html_page
 from regard.export.html_page import METHODS, NEAR, write_page
 from regard.models.han import HANConfig
 from regard.text.tokenize import TextConfig
@@ -213,6 +214,15 @@ def test_what_the_page_cannot_compute_is_refused(fitted, tmp_path, changes, name
     with pytest.raises(ConfigError, match=named):
         write_page(other, tmp_path / "page.html")
     assert not (tmp_path / "page.html").exists()
+
+
+def test_what_is_unlike_the_model_is_said(fitted, tmp_path, monkeypatch):
+    saved = saved_in(fitted, tmp_path / "model")
+    other = replace(saved, facts={**saved.facts, "explain_method": "integrated_gradients"})
+    monkeypatch.setattr(html_page, "LARGEST", 1000)
+    told = write_page(other, tmp_path / "page.html")
+    assert "explains by gradient_input, since a page does not know integrated_gradients" in told
+    assert "train with --set text.max_size=20000" in told
 
 
 def test_the_same_model_gives_the_same_page(fitted, written, tmp_path):

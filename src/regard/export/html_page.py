@@ -57,19 +57,18 @@ def write_page(saved: Saved, out: Path) -> str:
     require_plain(saved)
     fitted = saved.fitted("cpu")
     rounded = round_model(saved, fitted)
-    packed = pack(*_content(saved, fitted, rounded, out.stem))
-    whole = _page(packed)
+    whole = _page(pack(*_content(saved, fitted, rounded, out.stem))).encode("utf-8")
     write_file(out, whole)
-    size = len(whole.encode("utf-8"))
-    large = (
-        ""
-        if size <= LARGEST
-        else f"; above {LARGEST / 1e6:g} MB: train with --set text.max_size=30000"
-    )
-    return (
-        f"{size / 1e6:.1f} MB; probabilities differ from the model's by at most "
-        f"{rounded.difference:.1g} on {_DOCUMENTS} made-up documents{large}"
-    )
+    told = [
+        f"{len(whole) / 1e6:.1f} MB",
+        f"probabilities differ from the model's by at most {rounded.difference:.1g} on "
+        f"{_DOCUMENTS} made-up documents",
+    ]
+    if len(whole) > LARGEST:
+        told.append(f"above {LARGEST / 1e6:g} MB: train with --set text.max_size=20000")
+    if (method := _method(fitted)) != fitted.default_method:
+        told.append(f"explains by {method}, since a page does not know {fitted.default_method}")
+    return "; ".join(told)
 
 
 def require_plain(saved: Saved) -> None:
@@ -78,8 +77,8 @@ def require_plain(saved: Saved) -> None:
     wanted: list[tuple[str, object, object]] = [
         ("model", network.name, "han"),
         ("text.cjk", text.cjk, "characters"),
+        ("seeds", saved.settings.seeds, 1),
     ]
-    wanted.append(("seeds", saved.settings.seeds, 1))
     if type(network) is HANConfig:
         wanted += [
             ("network.encoder", network.encoder, "recurrent"),
@@ -184,10 +183,15 @@ def _content(
         "own": network.weighing == "sentences",
         "wide": wide,
         "methods": METHODS,
-        "method": fitted.default_method if fitted.default_method in METHODS else METHODS[0],
+        "method": _method(fitted),
         "sayings": {"conclusions": CONCLUSIONS, "meanings": MEANINGS},
     }
     return about, arrays
+
+
+def _method(fitted: Fitted) -> str:
+    """How the page explains where nobody asks for a method: as the model does, if it can."""
+    return fitted.default_method if fitted.default_method in METHODS else METHODS[0]
 
 
 def _network_arrays(fitted: Fitted, vectors: RoundedVectors) -> dict[str, NDArray[np.generic]]:
