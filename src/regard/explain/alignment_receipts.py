@@ -40,6 +40,8 @@ MOST_CHOICES = 4096
 """Up to so many ways to choose a set for each written piece, all are compared."""
 SETS = 60
 """How many random sets of source pieces are taken away; where there are fewer, all."""
+FEWEST_SETS = 20
+"""How many of each size where pieces lose sets of several sizes, at least."""
 REACH = 0.6
 """What share of the most that a set of as many pieces can cost makes an alignment faithful."""
 BATCH_PIECES = 4096
@@ -115,11 +117,13 @@ class _Inquiry:
 
 
 def measure_receipt(
-    weights: NDArray[np.float32], likely: Likely, *, seed: int = 0
+    weights: NDArray[np.float32], likely: Likely, *, share: float | None = None, seed: int = 0
 ) -> AlignmentReceipt:
     """Ask whether written pieces need the items they looked at most, by their weights.
 
-    ``weights`` are (written pieces, items), and ``likely`` asks the network again.
+    ``weights`` are (written pieces, items), and ``likely`` asks the network again. Without a
+    ``share`` every piece loses as many items, those that a piece looked at on average; with one
+    each piece loses the items that hold this share of its weight, half of all at most.
     """
     row_count, column_count = weights.shape
     if not row_count or not column_count:
@@ -127,13 +131,21 @@ def measure_receipt(
     if column_count < 2:
         return AlignmentReceipt(Judgement("piece", TOO_SHORT))
     draw = np.random.default_rng([seed, row_count, column_count])
-    taken = max(1, min(round(float(count_effective(weights).mean())), column_count // 2))
-    own = _heaviest(weights, taken)  # (rows, columns)
-    sets = _sets(column_count, taken, draw)  # (sets, columns)
+    if share is None:
+        mean = round(float(count_effective(weights).mean()))
+        counts = np.full(row_count, max(1, min(mean, column_count // 2)))
+        sets = _sets(column_count, int(counts[0]), draw)[:, None]  # (sets, sizes, columns)
+    else:
+        counts = _holding(weights, share, most=column_count // 2)
+        sets = _nested(column_count, np.unique(counts), draw)
+    own = _heaviest(weights, counts)  # (rows, columns)
     whole = np.zeros((1, column_count), dtype=bool)
-    asked = likely(np.concatenate([whole, own, sets]))  # (versions, rows)
+    asked = likely(np.concatenate([whole, own, sets.reshape(-1, column_count)]))  # (versions, rows)
     start, without = asked[0], asked[1 : 1 + row_count].diagonal()
-    return _compare(start, without, asked[1 + row_count :], taken, draw)
+    by_size = asked[1 + row_count :].reshape(*sets.shape[:2], row_count)
+    sizes = np.searchsorted(np.unique(counts), counts)
+    random = by_size[:, sizes, np.arange(row_count)]  # (sets, rows), each of the row's own size
+    return _compare(start, without, random, round(float(counts.mean())), draw)
 
 
 def _compare(
@@ -191,11 +203,31 @@ def _members(pieces: CutText, spans: Sequence[tuple[int, int]]) -> Mask:
     return belonging(own, spans) > 0
 
 
-def _heaviest(weights: NDArray[np.float32], count: int) -> Mask:
-    """The columns that each row looked at most, (rows, columns)."""
-    found = np.zeros(weights.shape, dtype=bool)
-    order = np.argsort(-weights, axis=1, kind="stable")[:, :count]
-    np.put_along_axis(found, order, True, axis=1)
+def _heaviest(weights: NDArray[np.float32], counts: NDArray[np.int64]) -> Mask:
+    """The columns that each row looked at most, as many as its count, (rows, columns)."""
+    order = np.argsort(-weights, axis=1, kind="stable")
+    ranks = np.argsort(order, axis=1, kind="stable")
+    found: Mask = ranks < counts[:, None]
+    return found
+
+
+def _holding(weights: NDArray[np.float32], share: float, *, most: int) -> NDArray[np.int64]:
+    """How many of the heaviest columns of each row hold a share of its weight, (rows,).
+
+    Rounded up to a few sizes, so that rows can be compared with the same random sets.
+    """
+    sums = np.cumsum(-np.sort(-weights.astype(np.float64), axis=1), axis=1)
+    needed = (sums < share * sums[:, -1:]).sum(1) + 1
+    sizes = np.unique(np.rint(2.0 ** (np.arange(40) / 2)).astype(np.int64))  # 1, 2, 3, 4, 6, 8, 11
+    counts: NDArray[np.int64] = np.minimum(sizes[np.searchsorted(sizes, needed)], max(1, most))
+    return counts
+
+
+def _nested(column_count: int, sizes: NDArray[np.int64], draw: np.random.Generator) -> Mask:
+    """Random sets of columns in each of the sizes, (sets, sizes, columns)."""
+    count = max(FEWEST_SETS, SETS // len(sizes))
+    ranks = draw.permuted(np.tile(np.arange(column_count), (count, 1)), axis=1)
+    found: Mask = ranks[:, None] < sizes[:, None]
     return found
 
 

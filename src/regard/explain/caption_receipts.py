@@ -1,6 +1,6 @@
 """Whether a word about a picture needs the cells it looked at: it is asked again, those covered.
 
-As many cells as a word looks at, on average, are painted over with the mean colour of the picture,
+The cells that hold most of a word's weight are painted over with the mean colour of the picture,
 and everything behind the pixels is computed again: a cell that another one can see is then gone for
 that one too. Then the same with as many random cells.
 """
@@ -21,6 +21,7 @@ from ..models.base import WritingModel
 from ..nn.dropout import in_evaluation
 from ..ragged import Ragged
 from ..records.alignment import AlignmentReceipt
+from ..records.caption import COVERED_WEIGHT
 from ..text.units import END, START
 from ..text.vocab import PADDING
 from .alignment_receipts import Mask, measure_receipt
@@ -59,7 +60,7 @@ def measure_caption_receipt(
         return found[places.ravel()]
 
     with in_evaluation(model):
-        return measure_receipt(weights, likely, seed=seed)
+        return measure_receipt(weights, likely, share=COVERED_WEIGHT, seed=seed)
 
 
 def cover_cells(pixels: Pixels, gone: Mask) -> Tensor:

@@ -18,7 +18,10 @@ from .alignment import AlignmentReceipt, count_effective
 from .encoding import Record, decode, encode
 from .weights import Span, require_inside
 
-__all__ = ["Caption", "CaptionEvaluation", "CaptionScores"]
+__all__ = ["COVERED_WEIGHT", "Caption", "CaptionEvaluation", "CaptionScores"]
+
+COVERED_WEIGHT = 0.9
+"""A receipt covers the cells that hold this share of a word's weight, half of all at most."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

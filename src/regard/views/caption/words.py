@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ...records.caption import Caption
+from ...records.caption import COVERED_WEIGHT, Caption
 from ...records.explanation import CHANCE, FAITHFUL, NOT_MEASURED, TOO_SHORT, WEAK
 from ..drawing.words import plural, points
 
@@ -63,8 +63,9 @@ def tell_verdict(caption: Caption) -> list[str]:
     if receipt.written:
         cells = plural(receipt.taken, "cell")
         said.append(
-            f"{receipt.verdict.capitalize()}: with the {cells} it looked at most covered, a word "
-            f"loses {points(receipt.mean_drop)} percentage points of its probability on average, "
+            f"{receipt.verdict.capitalize()}: with the cells covered that hold "
+            f"{COVERED_WEIGHT:.0%} of its weight ({cells} on average), a word loses "
+            f"{points(receipt.mean_drop)} percentage points of its probability on average, "
             f"with as many random cells covered {points(receipt.mean_random_drop)}; "
             f"{receipt.better_count:,} of {plural(len(receipt.written), 'word')} lose more than "
             f"that. Chance alone does as well with probability {receipt.judgement.p_value:.3g}."
