@@ -79,6 +79,33 @@ def test_without_an_opening_and_feeding_a_word_knows_what_it_looks_at_alone():
     torch.testing.assert_close(first, second)
 
 
+@pytest.mark.parametrize("attention", ["soft", "mean"])
+def test_unseen_cells_have_no_weight_in_training(attention):
+    batch = captions().batch(range(4))
+    model = build(attention=attention, unseen=0.5).train()
+    (looked,) = model(batch).attention
+    rows = looked.weights.values.view(-1, 16)
+    assert 0.2 < (rows == 0).float().mean() < 0.8
+    torch.testing.assert_close(rows.sum(1), torch.ones(len(rows)))
+    first = rows[: len(CAPTIONS[0]) + 1] == 0
+    assert (first == first[0]).all(), "all words of a caption see the same cells"
+    (looked,) = model.eval()(batch).attention
+    assert (looked.weights.values > 0).all()
+
+
+def test_a_feature_is_dropped_in_all_cells_of_a_picture():
+    model = build(dropout=0.5, channels=32).train()
+    given = []
+    model.project.register_forward_pre_hook(lambda layer, args: given.append(args[0]))
+    model.encode(captions().look_at([0, 1, 2]))
+    gone = (given[0] == 0).all(1)  # (pictures, features)
+    assert 0.3 < gone.float().mean() < 0.8 and not torch.equal(gone[0], gone[1])
+    with torch.no_grad():
+        model.eval().encode(captions().look_at([0]))
+    kept = (given[1][0] != 0) & ~gone[0]
+    torch.testing.assert_close(given[0][0][kept], 2 * given[1][0][kept])
+
+
 def test_the_mean_looks_everywhere_alike():
     model = build(attention="mean").eval()
     assert not model.config.attends

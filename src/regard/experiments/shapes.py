@@ -52,7 +52,7 @@ _PARTS = {
     "a, of": ("other",),
     "all": ("shape", "colour", "relation", "other"),
 }
-_CLEAR = 6  # pixels by which one direction must beat the other, and that lie between two shapes
+_CLEAR = 8  # pixels by which one direction must beat the other, and that lie between two shapes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,6 +114,13 @@ def _mask(kind: str, corner: NDArray[np.int64], size: int, side: int) -> NDArray
     return np.asarray(inside)
 
 
+def _stretch(random: np.random.Generator, grid: int) -> tuple[int, int]:
+    """Where some cells beside each other begin and end, half of all at most."""
+    wide = int(random.integers(1, grid // 2 + 1))
+    first = int(random.integers(0, grid - wide + 1))
+    return first, first + wide
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Scenes:
     """Many scenes, as a network learns from them."""
@@ -129,14 +136,17 @@ class Scenes:
         wide = sizes or (side // 5, side // 4)
         return cls(tuple(draw_scene(random, side, wide) for _ in range(count)))
 
-    def covered(self, share: float, cells: int, seed: int) -> Scenes:
-        """Paint up to half of the cells over in a share of the scenes."""
+    def covered(self, share: float, grid: int, seed: int) -> Scenes:
+        """Paint a rectangle of cells over in a share of the scenes, up to half as wide as they."""
         random = np.random.default_rng(seed)
         found = []
         for scene in self.scenes:
             if random.random() < share:
-                gone = random.random((1, cells)) < random.uniform(0, 0.5)
-                scene = replace(scene, pixels=cover_cells(scene.pixels, gone)[0].numpy())
+                gone = np.zeros((1, grid, grid), dtype=bool)
+                (top, bottom), (left, right) = (_stretch(random, grid) for _ in range(2))
+                gone[:, top:bottom, left:right] = True
+                pixels = cover_cells(scene.pixels, gone.reshape(1, -1))[0].numpy()
+                scene = replace(scene, pixels=pixels)
             found.append(scene)
         return Scenes(tuple(found))
 
@@ -252,7 +262,10 @@ class Shapes:
             memory_size=self.hidden_size,
             hidden_size=self.hidden_size,
             attention_size=self.hidden_size,
+            alone=True,
             decoder=self.decoder,
+            opening="nothing",
+            feeding=False,
             dropout=0.0,
         )
 
@@ -267,7 +280,9 @@ class Shapes:
         with seeded(derived_seed(seed, "weights")):
             model = self.network().build(target_size=len(_WORDS))
         cells = model.config.grid**2
-        data = scenes.covered(self.covered, cells, derived_seed(seed, "covered")).encoded(cells)
+        data = scenes.covered(
+            self.covered, model.config.grid, derived_seed(seed, "covered")
+        ).encoded(cells)
         config = TrainingConfig(
             epochs=self.epochs,
             batch_size=self.batch_size,

@@ -5,7 +5,8 @@ Xu et al., "Show, attend and tell: neural image caption generation with visual a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import torch
@@ -70,13 +71,16 @@ class ShowAttendTellConfig:
     reward: float = 1.0  # hard: how much the choice of cells is moved by what it brought
     curiosity: float = 0.01  # hard: how much it is worth not to choose the same cell always
     dropout: float = 0.1
+    unseen: float = 0.0  # share of the cells that cannot be looked at in training, drawn each time
 
     def __post_init__(self) -> None:
         sizes = ("side", "channels", "halvings", "embedding_size", "memory_size", "hidden_size")
         for name in (*sizes, "attention_size"):
             value = getattr(self, name)
             require(value >= 1, f"{name} must be at least 1, got {value}")
-        require(0 <= self.dropout < 1, f"dropout must be from 0 to below 1, got {self.dropout}")
+        for name in ("dropout", "unseen"):
+            value = getattr(self, name)
+            require(0 <= value < 1, f"{name} must be from 0 to below 1, got {value}")
         for name in ("evenness", "reward", "curiosity"):
             value = getattr(self, name)
             require(value >= 0, f"{name} must be at least 0, got {value}")
@@ -125,6 +129,18 @@ PICTURE_PRESETS: dict[str, ShowAttendTellConfig] = {
 """Settings to start from: a network from scratch, and one that starts from known features."""
 
 
+def draw_places(grid: int, size: int, *, waves: int = 2, scale: float = 0.3) -> Tensor:
+    """Draw a vector for each cell of a grid, (cells, size), so that cells nearby have similar ones.
+
+    They mix a few cosines along the rows and along the columns: the first tells one end from the
+    other, the second the middle from both.
+    """
+    steps = (torch.arange(grid) + 0.5) / grid
+    along = torch.cos(math.pi * steps[:, None] * torch.arange(1, waves + 1))  # (grid, waves)
+    both = torch.cat([along.repeat_interleave(grid, 0), along.repeat(grid, 1)], 1)
+    return scale * both @ torch.randn(both.shape[1], size)
+
+
 class ShowAttendTell(WritingModel[PictureBatch]):
     """Write about pictures, a token at a time, and look at their cells."""
 
@@ -138,8 +154,7 @@ class ShowAttendTell(WritingModel[PictureBatch]):
             channels = BACKBONES[config.encoder].channels  # what comes in are its features
         self.project = nn.Linear(channels, config.memory_size)
         # A feature says what is there; where it is, nothing but this would say.
-        self.places = nn.Parameter(torch.empty(config.grid**2, config.memory_size))
-        nn.init.normal_(self.places, std=0.1)
+        self.places = nn.Parameter(draw_places(config.grid, config.memory_size))
         if config.opening == "mean":
             self.bridge = LinearBridge(
                 BridgeConfig(config.memory_size, config.hidden_size, layers=1, cell="lstm")
@@ -166,7 +181,13 @@ class ShowAttendTell(WritingModel[PictureBatch]):
 
     def start(self, source: PictureBatch) -> State:
         """Look at the pictures; return where the decoder starts to write about them."""
-        return self.decoder.start(self.encode(source))
+        state = self.decoder.start(self.encode(source))
+        if not self.training or not self.config.unseen:
+            return state
+        assert state.memory is not None  # every decoder here looks
+        draws = torch.rand(state.memory.absent.shape, device=state.memory.absent.device)
+        unseen = draws < self.config.unseen
+        return replace(state, memory=replace(state.memory, absent=state.memory.absent | unseen))
 
     def step(self, state: State, previous: Tensor) -> NextPiece:
         """Read the token before, (rows,), and write the next."""
@@ -177,7 +198,9 @@ class ShowAttendTell(WritingModel[PictureBatch]):
         values = source.values
         maps = self.encoder(values) if self.config.encoder == "cnn" else values
         cells = maps.to(self.project.weight.dtype).flatten(2).transpose(1, 2)
-        cells = drop(cells.contiguous(), self.config.dropout, self.training)
+        # A feature is dropped in all cells: what is missing in some would be found in the others.
+        ones = cells.new_ones(len(cells), 1, cells.shape[2])
+        cells = cells * drop(ones, self.config.dropout, self.training)
         memory = torch.relu(self.project(cells)) + self.places
         summary = memory.mean(1)
         if self.config.opening == "mean":

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import torch
 from torch import Tensor, nn
@@ -21,45 +21,45 @@ class SmallCNN(nn.Module):
     """Halves a picture several times: (pictures, 3, side, side) to a map of features.
 
     A cell of the map sees its own square and what lies around it, and the norms see all of the
-    picture. Where cells are looked at ``alone``, each is a picture of its own: then nothing but
-    its square can be known from a cell, and a weight on it means that place alone.
+    picture. Where cells are looked at ``alone``, the pixels of each go through layers of their
+    own: then nothing but its square can be known from a cell, and a weight on it means that place.
     """
 
     def __init__(self, channels: int, halvings: int, *, alone: bool = False) -> None:
         super().__init__()
-        self.halvings, self.alone = halvings, alone
-        sizes = [3, *(max(16, channels >> (halvings - 1 - step)) for step in range(halvings - 1))]
-        sizes.append(channels)
-        layers: list[nn.Module] = []
-        for before, after in itertools.pairwise(sizes):
-            layers += [
-                nn.Conv2d(before, after, 3, stride=2, padding=1),
-                nn.GroupNorm(4 if after % 4 == 0 else 1, after),  # the same alone as in company
-                nn.ReLU(),
-            ]
-        # A cell that is alone has no neighbours left to look at.
-        last = (
-            nn.Conv2d(channels, channels, 1)
-            if alone
-            else nn.Conv2d(channels, channels, 3, padding=1)
-        )
-        self.layers = nn.Sequential(*layers, last, nn.ReLU())
+        self.halvings = halvings
+        self.layers = nn.Sequential(*(_apart if alone else _halving)(channels, halvings))
 
     def forward(self, pictures: Tensor) -> Tensor:
         """Return the map, (pictures, channels, rows, columns), of bytes from 0 to 255."""
-        values = pictures.to(self._dtype) / 127.5 - 1
-        if not self.alone:
-            found: Tensor = self.layers(values)
-            return found
-        size = 2**self.halvings
-        rows, columns = values.shape[2] // size, values.shape[3] // size
-        cells = values.unflatten(3, (columns, size)).unflatten(2, (rows, size))
-        seen = self.layers(cells.permute(0, 2, 4, 1, 3, 5).flatten(0, 2))
-        return seen.view(len(values), rows, columns, -1).permute(0, 3, 1, 2)
+        found: Tensor = self.layers(pictures.to(self._dtype) / 127.5 - 1)
+        return found
 
     @property
     def _dtype(self) -> torch.dtype:
         return next(self.parameters()).dtype
+
+
+def _halving(channels: int, halvings: int) -> Iterator[nn.Module]:
+    """Layers that halve a side one after the other, and a last one that looks around."""
+    sizes = [3, *(max(16, channels >> (halvings - 1 - step)) for step in range(halvings - 1))]
+    for before, after in itertools.pairwise([*sizes, channels]):
+        yield nn.Conv2d(before, after, 3, stride=2, padding=1)
+        yield nn.GroupNorm(4 if after % 4 == 0 else 1, after)  # the same alone as in company
+        yield nn.ReLU()
+    yield nn.Conv2d(channels, channels, 3, padding=1)
+    yield nn.ReLU()
+
+
+def _apart(channels: int, halvings: int) -> Iterator[nn.Module]:
+    """Layers that see all pixels of one cell, and nothing else."""
+    cell = 2**halvings
+    yield nn.Conv2d(3, 2 * channels, cell, stride=cell)
+    yield nn.ReLU()
+    yield nn.Conv2d(2 * channels, channels, 1)
+    yield nn.ReLU()
+    yield nn.Conv2d(channels, channels, 1)
+    yield nn.ReLU()
 
 
 _STAGES = (
