@@ -189,7 +189,7 @@ class Shapes:
     receipts: int = 100  # of these, how many are asked about again with cells covered
     covered: float = 0.5  # share of the training pictures in which cells are painted over
     decoder: Literal["xu", "bahdanau", "luong"] = "luong"
-    channels: int = 32
+    channels: int = 64
     hidden_size: int = 64
     epochs: int = 24
     batch_size: int = 32
