@@ -47,8 +47,8 @@ from regard.text.document import Document
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "rationales"
 MARKS = {"val": ["evidence"], "test": ["evidence", "evidence_sparse", "human_majority"]}
 """The columns of what people marked, by split."""
-DRAWN = ("word", "phrase", "sentence")
-"""What a page draws."""
+DRAWN = ("word", "phrase", "sentence", "sentence, per word")
+"""What a page draws: two ways to shade words, two to draw the bars of sentences."""
 MUST = {"lead": 0.05, "comprehensiveness": 3.0}
 DRAWS = 1000
 
@@ -142,7 +142,8 @@ def precisions(
 ) -> Iterator[tuple[str, float]]:
     """The average precision of what is drawn, for each column in which something is marked."""
     tokens, decision = token_spans(document.text), explanation.decisions[0]
-    drawn = (decision.words, decision.phrases, decision.level("sentence"))
+    sentences = (decision.level("sentence"), decision.sentences_per_word)
+    drawn = (decision.words, decision.phrases, *sentences)
     for level, weights in zip(DRAWN, drawn, strict=True):
         assert weights is not None
         scores = score_tokens(tokens, weights.pieces, np.array(weights.amounts))

@@ -12,6 +12,7 @@ from regard.records.weights import (
     PHRASE,
     Weights,
     importance,
+    per_word,
     phrases,
     pieces_holding_half,
     sum_by,
@@ -168,3 +169,17 @@ def test_phrases_of_weights_without_a_sign_are_shares():
     assert found.scores is None and sum(found.values) == pytest.approx(1.0)
     assert found.heaviest() == [1, 0, 2]
     assert len(phrases(Weights("word", (), ()))) == 0
+
+
+def test_a_long_sentence_has_no_lead_a_word_by_its_length():
+    """Issue 12.6: what is drawn as bars of sentences can be made up for their length."""
+    words = Weights.from_scores(
+        "word", [(0, 1), (2, 3), (4, 5), (6, 7)], [0.2, 0.2, 0.2, 0.3], unit="log-odds"
+    )
+    sentences = sum_by(words, [(0, 5), (6, 7), (8, 9)])
+    found = per_word(sentences, words)
+    assert found.scores == pytest.approx((0.2, 0.3, 0.0)) and found.unit == "log-odds"
+    assert sentences.heaviest() == [0, 1] and found.heaviest() == [1, 0]
+    assert sum(found.values) == pytest.approx(1.0)
+    shares = Weights("sentence", ((0, 5), (6, 7)), (0.6, 0.4))
+    assert per_word(shares, words).amounts == pytest.approx((1 / 3, 2 / 3))

@@ -58,12 +58,13 @@ def mark_tokens(tokens: Spans, evidence: Sequence[Span]) -> Mask:
 
 def score_tokens(tokens: Spans, pieces: Sequence[tuple[int, ...]], scores: Floats) -> Floats:
     """Give each token the largest score of the words in it; one without words gets the least."""
-    least = scores.min(initial=0.0)
-    found = np.full(len(tokens), least)
-    for (start, end), score in zip(pieces, scores, strict=True):
-        first = np.searchsorted(tokens[:, 1], start, side="right")
-        last = np.searchsorted(tokens[:, 0], end, side="left")
-        found[first:last] = np.maximum(found[first:last], score)
+    found = np.full(len(tokens), scores.min(initial=0.0))
+    spans = np.array(pieces, dtype=np.int64).reshape(-1, 2)
+    first = np.searchsorted(tokens[:, 1], spans[:, 0], side="right")
+    counts = np.searchsorted(tokens[:, 0], spans[:, 1], side="left") - first
+    # The tokens that each piece touches, one run behind the other.
+    places = np.repeat(first - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
+    np.maximum.at(found, places, np.repeat(scores, counts))
     return found
 
 

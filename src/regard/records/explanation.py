@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ..errors import DataError, suggestion
 from .encoding import Record
-from .weights import Span, Weights, importance, phrases, require_inside
+from .weights import Span, Weights, importance, per_word, phrases, require_inside
 
 __all__ = [
     "CHANCE",
@@ -172,6 +172,12 @@ class Decision:
         """Each word by the phrase that it stands in: what the words about it say together."""
         words = self.words
         return phrases(words, self.level("sentence")) if words is not None else None
+
+    @property
+    def sentences_per_word(self) -> Weights | None:
+        """Each sentence by what it says a word, where words are known too."""
+        sentences, words = self.level("sentence"), self.level("word")
+        return None if sentences is None or words is None else per_word(sentences, words)
 
     def importance(self, *, length_corrected: bool = False) -> Weights | None:
         """Each word's share of the document: word weight x sentence weight where both exist."""

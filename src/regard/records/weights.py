@@ -17,6 +17,7 @@ __all__ = [
     "Span",
     "Weights",
     "importance",
+    "per_word",
     "phrases",
     "pieces_holding_half",
     "require_inside",
@@ -181,6 +182,21 @@ def phrases(words: Weights, sentences: Weights | None = None) -> Weights:
         return Weights("phrase", words.pieces, _shares(found))
     sizes = _shares([abs(score) for score in found])
     return Weights("phrase", words.pieces, sizes, scores=tuple(found), unit=words.unit)
+
+
+def per_word(sentences: Weights, words: Weights) -> Weights:
+    """Weigh each sentence by what it says a word: a long one has no lead by its length.
+
+    It is not what is lost without the sentence, but tells better where in a text the reasons lie.
+    """
+    counts = _counts(_homes(words, sentences), len(sentences))
+    means = [
+        amount / max(count, 1) for amount, count in zip(sentences.amounts, counts, strict=True)
+    ]
+    if sentences.scores is None:
+        return Weights("sentence, per word", sentences.pieces, _shares(means))
+    spans = [(piece[0], piece[1]) for piece in sentences.pieces]
+    return Weights.from_scores("sentence, per word", spans, means, unit=sentences.unit)
 
 
 def pieces_holding_half(values: Sequence[float]) -> int:

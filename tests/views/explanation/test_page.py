@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from regard.records.explanation import Decision
 from regard.records.weights import Weights
+from regard.views.drawing.colours import Scale
 from regard.views.explanation.page import fragment, notebook, render, styles
 from regard.views.explanation.stop_words import says_little
 
@@ -174,10 +175,10 @@ def test_the_true_label_is_said_where_it_is_known(explain, truth, said):
 def test_words_can_be_shaded_alone_or_with_their_sentence(explain):
     """001-13: word alone, word x sentence, and the same corrected for length."""
     values = [a["value"] for tag, a in Page(fragment(explain(REVIEW))).elements if tag == "input"]
-    assert values == ["x", "y", "z", "w", "lines", "written", "every", "telling"]
+    assert values == ["x", "y", "z", "w", "mean", "b1", "lines", "written", "every", "telling"]
     flat = Page(fragment(explain(REVIEW, flat=True)))
     values = [a["value"] for tag, a in flat.elements if tag == "input"]
-    assert values == ["x", "y", "lines", "written", "every", "telling"], "words and phrases"
+    assert values == ["x", "y", "mean", "b1", "lines", "written", "every", "telling"]
 
 
 def test_signs_are_told_in_plain_words_above_the_text(explain, scored):
@@ -209,6 +210,19 @@ def test_words_can_be_shaded_by_their_phrases(explain):
     assert "mean of the words about it" in html
     assert re.search(r'<mark class="x\d+ x-minus y\d+" data-w="-1[^>]*>three<', html)
     assert re.search(r'<mark class="y\d+"[^>]*>four<', html), "no weight of its own"
+
+
+def test_bars_of_sentences_can_be_drawn_per_word(explain, scored):
+    """Issue 12.5: what is scored against people's marks is what the page draws."""
+    made = scored(REVIEW)
+    drawn = made.decisions[0].sentences_per_word
+    scale = Scale.of_sentences(drawn)
+    html = fragment(made)
+    assert ">whole</label>" in html and ">per word</label>" in html
+    lengths = re.findall(r"--v1:([\d.]+)", html)
+    assert lengths == [f"{scale.length(one):.2f}" for one in drawn.amounts]
+    assert "[value=b1]:checked) .rg-line{--shown:var(--v1)}" in styles()
+    assert ">per word<" not in fragment(explain("One sentence alone.", flat=True))
 
 
 def test_labels_with_the_same_weights_share_one_text(explain):

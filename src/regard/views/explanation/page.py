@@ -13,7 +13,7 @@ from ..drawing.colours import DARK, LEVELS, LIGHT, Scale, Theme, hexadecimal
 from ..drawing.page import asset, escape, link_documents, page, themed
 from ..drawing.words import percent, write_signed
 from .folding import is_long
-from .passages import HOP_KEY, KEYS, hop_count, shadings, unit_of
+from .passages import HOP_KEY, KEYS, hop_count, other_bars, shadings, unit_of
 from .receipt import panel
 from .stop_words import says_little
 from .text import overview, text
@@ -92,7 +92,8 @@ def styles(*, hops: int = 0) -> str:
     return (
         f"{themed('.regard', _variables(LIGHT), _variables(DARK))}"
         f"{''.join(map(_shades, keys))}\n{STYLES}\n{asset('explanation.css')}"
-        f"{''.join(map(_style_choice, keys[1:]))}{''.join(map(_style_bars, range(1, hops + 1)))}"
+        f"{''.join(map(_style_choice, keys[1:]))}"
+        f"{''.join(map(_style_bars, range(1, max(hops, 1) + 1)))}"
     )
 
 
@@ -117,7 +118,7 @@ def _style_choice(key: str) -> str:
 
 
 def _style_bars(hop: int) -> str:
-    """What the bars look like while their reader has chosen one hop."""
+    """What the bars look like while their reader has chosen another of them."""
     chosen = f".regard:has([value=b{hop}]:checked)"
     return (
         f"{chosen} .rg-line{{--shown:var(--v{hop})}}"
@@ -285,9 +286,10 @@ def switches(decision: Decision, explanation: Explanation) -> str:
     found = _switch("Shade words by", "shade", usual) if len(choices) > 1 else ""
     found += _switch("or one hop", "shade", hops, chosen=False) if hops else ""
     sentences = decision.level("sentence")
-    if count := hop_count(sentences):
-        bars = {"mean": "mean of hops", **{f"b{hop}": f"{hop}" for hop in range(1, count + 1)}}
-        found += _switch("Bars of sentences", "bars", bars)
+    if others := other_bars(decision):
+        usual_bars = {"mean": "mean of hops" if hop_count(sentences) else "whole"}
+        numbered = {f"b{number}": title for number, title in enumerate(others, start=1)}
+        found += _switch("Bars of sentences", "bars", usual_bars | numbered)
     if sentences is not None:
         found += _switch(
             "Text", "layout", {"lines": "one sentence a line", "written": "as written"}

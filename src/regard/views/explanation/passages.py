@@ -24,6 +24,7 @@ __all__ = [
     "Shading",
     "Stretch",
     "hop_count",
+    "other_bars",
     "passages",
     "shadings",
     "unit_of",
@@ -193,6 +194,15 @@ def unit_of(weights: Weights | None) -> str:
 def hop_count(weights: Weights | None) -> int:
     """How many hops of these weights a page can switch between."""
     return 0 if weights is None else min(len(weights.hops), MOST_HOPS)
+
+
+def other_bars(decision: Decision) -> dict[str, Weights]:
+    """What the bars of sentences can show instead, by the name on the switch."""
+    sentences, means = decision.level("sentence"), decision.sentences_per_word
+    if count := hop_count(sentences):
+        assert sentences is not None
+        return {str(hop + 1): sentences.at_hop(hop) for hop in range(count)}
+    return {"per word": means} if means is not None and len(means) > 1 else {}
 
 
 def shadings(decision: Decision) -> list[Shading]:

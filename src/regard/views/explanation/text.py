@@ -16,7 +16,7 @@ from ..drawing.page import escape
 from ..drawing.words import two_digits
 from ..drawing.wrapping import is_right_to_left
 from .folding import QUIET, deciding, fold, is_long, opposing
-from .passages import Passage, Stretch, hop_count, passages, shadings
+from .passages import Passage, Stretch, other_bars, passages, shadings
 
 __all__ = ["anchor", "overview", "text"]
 
@@ -49,7 +49,7 @@ class _Writer:
         self._ink = _WordInk(decision)
         self._sentences = decision.level("sentence")
         self._scale = Scale.of_sentences(self._sentences)
-        self._hops = _hop_bars(self._sentences)
+        self._others = [(Scale.of_sentences(one), one) for one in other_bars(decision).values()]
         loud = {*deciding(decision), *opposing(decision)}
         self._loud = loud if is_long(decision) else set()
         self._anchor = anchor(explanation, decision) if is_long(decision) else ""
@@ -84,12 +84,12 @@ class _Writer:
         return f' id="{self._anchor}-{place + 1}"' + ' tabindex="-1"' * (place in self._loud)
 
     def _bars(self, place: int) -> str:
-        """The lengths of a sentence's bar, of the mean and of each hop."""
+        """The lengths of a sentence's bar, of the usual one and of the others."""
         assert self._sentences is not None
         lengths = [f"--v:{self._scale.length(self._sentences.amounts[place]):.2f}"]
         lengths += [
-            f"--v{hop}:{scale.length(weights.values[place]):.2f}"
-            for hop, (scale, weights) in enumerate(self._hops, start=1)
+            f"--v{number}:{scale.length(weights.amounts[place]):.2f}"
+            for number, (scale, weights) in enumerate(self._others, start=1)
         ]
         return ";".join(lengths)
 
@@ -97,11 +97,11 @@ class _Writer:
         value = sentences.amounts[place]
         quiet = self._scale.length(value) < QUIET
         kinds = "rg-gutter" + " rg-quiet" * quiet + " rg-minus" * (value < 0)
-        hops = "".join(
-            f' data-b{hop}="{escape(scale.text(weights.values[place]))}"'
-            for hop, (scale, weights) in enumerate(self._hops, start=1)
+        others = "".join(
+            f' data-b{number}="{escape(scale.text(weights.amounts[place]))}"'
+            for number, (scale, weights) in enumerate(self._others, start=1)
         )
-        said = f'title="sentence {place + 1}"{hops}>{escape(self._scale.text(value))}'
+        said = f'title="sentence {place + 1}"{others}>{escape(self._scale.text(value))}'
         return f'<span class="{kinds}" {said}</span>'
 
     def _summary(self, folded: Sequence[Passage]) -> str:
@@ -112,13 +112,6 @@ class _Writer:
             f"<summary>{len(folded):,} quiet sentences, {escape(two_digits(weight))} of the "
             f"weight <span><bdi>{escape(start[:80])}…</bdi></span></summary>"
         )
-
-
-def _hop_bars(sentences: Weights | None) -> list[tuple[Scale, Weights]]:
-    if sentences is None:
-        return []
-    hops = [sentences.at_hop(hop) for hop in range(hop_count(sentences))]
-    return [(Scale.of_sentences(weights), weights) for weights in hops]
 
 
 class _WordInk:
