@@ -111,6 +111,18 @@ def test_caps_are_kept_by_its_reader(tmp_path):
     np.testing.assert_allclose(likely, wanted, atol=1e-5)
 
 
+def test_words_from_dictionaries_are_read_in_python_alone(tmp_path):
+    pytest.importorskip("icu4py")
+    tiny(training__epochs=1, text__cjk="icu").fit(*reviews(30)).save(tmp_path / "model")
+    write_onnx(Saved.read(tmp_path / "model"), tmp_path / "onnx")
+    assert not list((tmp_path / "onnx").glob("*.mjs"))
+    assert ".mjs" not in (tmp_path / "onnx" / "README.md").read_text(encoding="utf-8")
+    text = "我喜欢这部电影。The film was great."
+    found = json.loads(python(READ, tmp_path / "onnx", input=json.dumps([text])))
+    wanted = Saved.read(tmp_path / "model").vocab.encode([text])
+    assert found["word_ids"] == wanted.ids.tolist() and len(wanted.ids) < 13
+
+
 def packages_with(name):
     """The folder of packages of JavaScript that holds this one, if any does."""
     places = [Path(one) for one in os.environ.get("NODE_PATH", "").split(os.pathsep) if one]

@@ -5,9 +5,9 @@
     document_lengths  (documents,)  sentences in each document
 
 Nothing is padded by whoever calls, and little inside. A recurrent operator of ONNX reads columns of
-equal length, so rows are laid end to end into as many columns as the longest row suggests, with a
+equal length, so rows are laid end to end into columns some times as long as the longest row, with a
 mark behind each row that closes every gate: after it the state is zero, as at the start of a row.
-So a batch takes at most twice the steps and the memory of its words, however long one row is.
+So little is read that is no word, however uneven the rows are.
 
 N-grams are looked up by halving: their keys are sorted, so a search of twenty steps finds any.
 """
@@ -68,6 +68,7 @@ INPUTS = {
 
 _BITS = 21  # of each word's id in the key of an n-gram
 _CLOSED = -1e4  # what closes a gate
+_DEPTH = 3  # of a column, in rows as long as the longest: fewer leave more of it empty
 _GATES = {"gru": (1, 0, 2), "lstm": (0, 3, 1, 2), "rnn": (0,)}  # torch's, in the order of ONNX
 _OPERATORS = {"gru": "GRU", "lstm": "LSTM", "rnn": "RNN"}
 
@@ -339,7 +340,7 @@ class _Slots:
         graph, sizes = rows.lengths.graph, rows.lengths + 1
         begins = sizes.running(exclusive=True)
         # A row goes into the column in which it would begin if all were cut to equal lengths.
-        column = graph.counting(rows.count) if alone else begins / sizes.largest(1)
+        column = graph.counting(rows.count) if alone else begins / (sizes.largest(1) * _DEPTH)
         columns = column.largest(0) + 1
         last = graph.constant(np.array(np.iinfo(np.int64).max))
         heads = last.filling(columns).put(column, begins, "min")

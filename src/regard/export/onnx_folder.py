@@ -41,7 +41,7 @@ from ..tasks.classify import probabilities
 from ..text.vocab import UNKNOWN, cut_texts
 from .equations import OPSET
 from .graph import INPUTS, build_graph
-from .reader import reader_module
+from .reader import asset, reader_module
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -66,7 +66,6 @@ FORMAT = 1
 MOST_LABELS = 50  # that the README names
 CONFIG, MODEL = "config.json", "model.onnx"
 
-_ASSETS = Path(__file__).with_name("assets")
 _READER = (
     "errors.py",
     "config.py",
@@ -143,9 +142,10 @@ def write_onnx(saved: Saved, out: Path) -> str:
         _write_json(fresh / CONFIG, _about(saved, difference))
         _write_json(fresh / "example.json", _example(session, fitted))
         _copy_reader(fresh / "reader")
-        shutil.copyfile(_ASSETS / "example.py.txt", fresh / "example.py")
-        shutil.copyfile(_ASSETS / "example.mjs", fresh / "example.mjs")
-        (fresh / "reader.mjs").write_text(reader_module(), encoding="utf-8")
+        (fresh / "example.py").write_text(asset("example.py.txt"), encoding="utf-8")
+        if _has_javascript(saved):
+            (fresh / "example.mjs").write_text(asset("example.mjs"), encoding="utf-8")
+            (fresh / "reader.mjs").write_text(reader_module(), encoding="utf-8")
         (fresh / "README.md").write_text(_readme(saved, session, difference), encoding="utf-8")
         if out.exists():
             _keep_others(out, fresh)
@@ -309,6 +309,11 @@ def _copy_reader(folder: Path) -> None:
     (folder / "__init__.py").write_text(_READER_ENTRANCE, encoding="utf-8")
 
 
+def _has_javascript(saved: Saved) -> bool:
+    """Whether texts can be read in JavaScript, which knows no dictionaries of ICU."""
+    return saved.settings.text.cjk != "icu"
+
+
 def _keep_others(folder: Path, fresh: Path) -> None:
     """Give the new folder what else lies in the old one, such as a server of the user's."""
     for path in folder.iterdir():
@@ -329,17 +334,16 @@ def _readme(saved: Saved, session: InferenceSession, difference: Difference) -> 
     table += [_row("out", one, _OUTPUTS[one.name]) for one in session.get_outputs()]
     names = [f"`{' '.join(str(name).split())}`" for name in saved.labels.classes[:MOST_LABELS]]
     more = len(saved.labels) - len(names)
-    return (
-        (_ASSETS / "README.md.txt")
-        .read_text(encoding="utf-8")
-        .format(
-            version=__version__,
-            labels=", ".join(names) + (f" and {more} more in `config.json`" if more else ""),
-            table="\n".join(table),
-            opset=OPSET,
-            documents=difference.documents,
-            largest=f"{difference.largest:.0e}",
-        )
+    page = asset("README.md.txt")
+    if not _has_javascript(saved):
+        page = "\n".join(line for line in page.split("\n") if ".mjs" not in line)
+    return page.format(
+        version=__version__,
+        labels=", ".join(names) + (f" and {more} more in `config.json`" if more else ""),
+        table="\n".join(table),
+        opset=OPSET,
+        documents=difference.documents,
+        largest=f"{difference.largest:.0e}",
     )
 
 
