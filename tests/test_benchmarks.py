@@ -183,3 +183,17 @@ def _treebank(folder):
     rows = {"split": ["dev", "dev", "test"], "text": ["It rains.", "We stay in.", "No."]}
     pyarrow.parquet.write_table(pyarrow.table(rows), folder / "ud.parquet")
     return folder / "ud.parquet"
+
+
+def test_an_export_is_compared_weighed_and_timed(toy_reviews, monkeypatch, tmp_path):
+    """Issue 16: the same answers, the size of the folder, and documents a second of both."""
+    pytest.importorskip("onnx", reason="needs the extra export")
+    monkeypatch.syspath_prepend(str(FOLDER))
+    export = script("export")
+    toy_reviews.rename(toy_reviews.with_name("test.parquet"))
+    tiny(training__epochs=1).fit(*reviews(64)).save(tmp_path / "model")
+    options = Namespace(data=toy_reviews.parent, rounds=1)
+    found = export.measure(tmp_path / "model", tmp_path / "onnx", options)
+    assert found["reviews"] == 64 and found["same_labels"] == 1
+    assert max(found["differs_by"].values()) < 1e-4
+    assert found["bytes"]["model.onnx"] > 1000 and len(found["documents_per_second"]) == 6

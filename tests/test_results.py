@@ -100,5 +100,14 @@ def test_false_verdicts_are_as_rare_as_asked():
         assert rows[f"{method}, own, both"]["faithful"] >= 0.90
 
 
+def test_an_export_gives_what_torch_gives():
+    """Issue 16: all outputs within 0.0001 on 1,000 reviews of IMDB."""
+    found = read("export")
+    assert found["reviews"] >= 1000 and found["same_labels"] == 1
+    outputs = {"logits", "probabilities", "word_weights", "sentence_weights", "ngram_shares"}
+    assert found["differs_by"].keys() == outputs
+    assert max(found["differs_by"].values()) <= 1e-4
+
+
 def read(name):
     return json.loads((ROOT / "benchmarks" / "results" / f"{name}.json").read_text("utf-8"))
