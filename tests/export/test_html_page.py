@@ -133,6 +133,19 @@ def test_a_receipt_says_what_a_receipt_of_the_model_says(fitted, page):
     assert explain(page, TEXT, receipt=True) == found
 
 
+def test_of_a_long_text_the_words_that_seem_to_count_are_erased(fitted, page):
+    text = " ".join(reviews(150, seed=2)[0])
+    found = explain(page, text, method="erasure")
+    words, sentences = found["decisions"][0]["weights"]
+    assert 0 < words["measured"] < len(words["pieces"]) and len(sentences["pieces"]) > 100
+    said = f"{words['measured']:,} that seemed to count most were taken away one by one"
+    assert any(said in note for note in found["said"]["notes"])
+    (own,) = fitted.explain([text], method="erasure", receipt=False)
+    ours = np.array(own.decisions[0].weights[0].scores)
+    heaviest = np.argsort(-np.abs(ours))[:20]
+    np.testing.assert_allclose(np.array(words["scores"])[heaviest], ours[heaviest], atol=2e-3)
+
+
 def test_a_verdict_is_reached_by_the_same_test(scripts):
     draw = np.random.default_rng(0)
     for pieces, noise in ((40, 0.1), (40, 60.0), (12, 0.5), (4, 0.1)):

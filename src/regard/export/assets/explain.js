@@ -3,6 +3,7 @@
 
 const BINS = [0.01, 0.05, 0.1, 0.2, 0.5];
 const DRAWS = { fewest: 6, most: 24, words: 1500 };
+const ITEMS = 1 << 16; // words and sentences that may be read to measure single pieces: a second or two
 const ERROR_RATE = 0.01, SHUFFLES = 199, AGREEMENT = 0.6, LEAST_LEAD = 0.05, FEW = 30, STILL = 1e-6;
 const FAITHFUL = "faithful", WEAK = "weak", CHANCE = "no better than chance", TOO_SHORT = "too short to tell", NOT_MEASURED = "not measured";
 
@@ -65,6 +66,16 @@ class Eraser {
     return this.model.readDocument(left).logits;
   }
 
+  /** The pieces that may be left out one by one, those of the largest scores first. */
+  affordable(level, scores) {
+    const order = [...scores.keys()].sort((one, other) => Math.abs(scores[other]) - Math.abs(scores[one]));
+    let left = ITEMS;
+    return order.filter((place) => {
+      left -= this.rows.length + (level === "word" ? this.rows[this.homes[place]].length : 0);
+      return left >= 0;
+    });
+  }
+
   without(level, piece) {
     const kept = new Uint8Array(this.count(level)).fill(1);
     kept[piece] = 0;
@@ -87,15 +98,19 @@ const METHODS = {
   },
 
   async erasure(eraser, answer, label) {
-    const { model } = eraser, start = sigmoid(model.logOdds(answer.logits, label)), found = {};
+    const { model } = eraser, odds = model.logOdds(answer.logits, label), found = {}, measured = {};
+    const slopes = await METHODS.gradient_input(eraser, answer, label);
     for (const level of ["word", "sentence"]) {
-      found[level] = [];
-      for (let piece = 0; piece < eraser.count(level); piece += 1) {
+      // While it is cheap every piece is measured; of a longer text those that seem to count most.
+      const guessed = level === "word" ? slopes.words : slopes.sentences, places = eraser.affordable(level, guessed);
+      found[level] = guessed.map((score) => sigmoid(odds) - sigmoid(odds - score));
+      measured[level] = places.length === guessed.length ? null : places.length;
+      for (const place of places) {
         await breathe();
-        found[level].push(start - sigmoid(model.logOdds(eraser.without(level, piece), label)));
+        found[level][place] = sigmoid(odds) - sigmoid(model.logOdds(eraser.without(level, place), label));
       }
     }
-    return { words: found.word, sentences: found.sentence, unit: "probability" };
+    return { words: found.word, sentences: found.sentence, unit: "probability", measured };
   },
 
   async attention(eraser, answer) {
@@ -109,9 +124,10 @@ const METHODS = {
 
 /** The scores of a method as weights of words and of sentences, where they stand in the text. */
 function weigh(scores, words, sentences) {
+  const measured = scores.measured || { word: null, sentence: null }; // null: all
   const level = (name, pieces, amounts, by) => scores.unit === null
     ? { name, pieces, values: amounts, by, hops: [], scores: null, unit: "" }
-    : { name, pieces, values: sharesOf(amounts), by: "document", hops: [], scores: amounts, unit: scores.unit };
+    : { name, pieces, values: sharesOf(amounts), by: "document", hops: [], scores: amounts, unit: scores.unit, measured: measured[name] };
   return [level("word", words, scores.words, "sentence"), level("sentence", sentences, scores.sentences, "document")];
 }
 
@@ -331,6 +347,12 @@ function sayAll(decision, text, sayings) {
 function sayNotes(decision, text) {
   const notes = [];
   if (!decision.weights[0].pieces.length) notes.push("The model found no words to read in this text.");
+  for (const { name, pieces, measured } of decision.weights) {
+    if (measured) {
+      notes.push(`Of ${number(pieces.length)} ${name}s, the ${number(measured)} that seemed to count most were taken away one by one; `
+        + "the others are estimated from slopes.");
+    }
+  }
   if (!decision.receipt) notes.push("Whether the answer rests on what is marked was not measured.");
   const cut = text.unread.reduce((sum, [start, end]) => sum + end - start, 0), size = Array.from(text.source).length;
   if (cut) notes.push(`A length cap kept ${Math.max(1, Math.round(100 * cut / size))} % of this text from the model.`);
