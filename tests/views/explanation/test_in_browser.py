@@ -259,3 +259,13 @@ def _seconds_to_draw_again(page) -> float:
 
 def _parts(colour: str) -> list[int]:
     return [int(part) for part in colour.removeprefix("rgb(").removesuffix(")").split(",")]
+
+
+def test_blank_lines_leave_no_gaps_between_sentences(open_html, explain):
+    """Issue 17: a text with many blank lines is drawn as high as one without."""
+    heights = []
+    for between in (" ", "\n\n\n\n\n"):
+        html = explain(between.join(["It was dull.", "I left.", "Never again."])).to_html()
+        page = open_html(html, viewport={"width": 900, "height": 800})
+        heights.append(page.evaluate("document.querySelector('.rg-text').offsetHeight"))
+    assert heights[0] == heights[1]
