@@ -596,7 +596,8 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             words = words_to_try(data, self.training.seed, affordable_words(tokens * epochs))
             seconds += COST * words * pace.token_seconds
         if self.wide is not None:
-            seconds += ngram_seconds(words=tokens, class_count=len(data.labels))
+            fits = 1 + max(data.fold_count, 1)
+            seconds += ngram_seconds(words=tokens, class_count=len(data.labels), fits=fits)
         if options.baseline:
             seconds += baseline_seconds(
                 documents=len(data.training), words=tokens, class_count=len(data.labels)

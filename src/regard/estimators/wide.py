@@ -235,10 +235,10 @@ def rows_at(corpus: Corpus, places: NDArray[np.int64]) -> Rows:
     )
 
 
-def ngram_seconds(*, words: int, class_count: int) -> float:
+def ngram_seconds(*, words: int, class_count: int, fits: int = 2) -> float:
     """Estimate how long it takes to learn from so many words on one core, from a few runs."""
     columns = 1 if class_count == 2 else class_count
-    return 0.1 + min(words, MAX_TOKENS) * (1e-6 + 5e-6 * min(columns, 20))
+    return 0.1 + min(words, MAX_TOKENS) * (1e-6 + 2.5e-6 * fits * min(columns, 20))
 
 
 def learn_ngrams(
