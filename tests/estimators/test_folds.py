@@ -24,8 +24,11 @@ class Steps(Observer):
 
     def __init__(self, most=None, press=None):
         self.most, self.press = most, press
-        self.trainings, self.losses = [], []
+        self.trainings, self.losses, self.names = [], [], []
         self.last = 0
+
+    def on_training(self, name):
+        self.names.append(name)
 
     def on_epoch(self, epoch):
         self.losses[-1].append(epoch.validation.get("loss"))
@@ -65,6 +68,7 @@ def test_each_document_is_held_out_once_and_all_are_learnt_from(folded):
     """13.2: k-fold instead of one held-out tenth where data are few."""
     classifier, steps = folded
     assert len(steps.trainings) == FOLDS + 1
+    assert steps.names == [*(f"fold {number} of 4" for number in range(1, 5)), "all documents"]
     facts = classifier.facts_
     assert facts["training_documents"] == facts["validation_documents"] == len(TEXTS)
     assert facts["folds"] == FOLDS

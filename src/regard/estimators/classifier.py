@@ -519,6 +519,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         training, members = self.training, list[_Member]()
         try:
             for fold in range(data.fold_count):
+                fit.run.begin(f"fold {fold + 1} of {data.fold_count}")
                 places, judged = data.sides(fold)
                 folded.append(learn(training, places, judged))
                 found = self._answer_held_out(data, judged, fit.run, fold=fold)
@@ -528,6 +529,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             if folded:
                 took = statistics.mean(one.history.best_epoch or 1 for one in folded)
                 training = replace(training, epochs=round(took), patience=None)
+                fit.run.begin("all documents")
             for seed in range(self.seeds):
                 again = replace(training, seed=training.seed + seed)
                 members.append(learn(again, data.training, data.validation))

@@ -91,6 +91,11 @@ class Run:
     team: Team = field(default_factory=Alone)
     interrupts: Interrupts = field(default_factory=Interrupts)
 
+    def begin(self, name: str) -> None:
+        """Tell those who watch which of several trainings begins."""
+        for observer in self.observers:
+            observer.on_training(name)
+
     def reach(self, stage: str, done: int = 0, total: int | None = None) -> None:
         """Tell those who watch how far a stage is, and end it here if Ctrl-C was pressed."""
         for observer in self.observers:

@@ -55,6 +55,9 @@ class Stage:
 class Observer:
     """Watches a training and changes nothing in it; each kind watches what it wants to see."""
 
+    def on_training(self, name: str) -> None:
+        """See that one of several trainings begins, such as "fold 2 of 4"."""
+
     def on_step(self, step: Step) -> None:
         """See a step that was just taken; on a GPU, asking for its loss waits for the device."""
 
@@ -174,6 +177,10 @@ class TrainingProgress(Progress):
     _documents = 0
     _seconds = 0.0
     _score = ""
+
+    def on_training(self, name: str) -> None:
+        """Print which training begins."""
+        self._say(name)
 
     def on_step(self, step: Step) -> None:
         """Move the bar."""
