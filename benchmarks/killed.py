@@ -9,6 +9,7 @@ for the second part the extra ray. Takes some minutes; the machine need not be q
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
 import signal
@@ -24,7 +25,7 @@ import pyarrow.parquet
 from measuring import IMDB, provenance, save
 
 SHARES = 4
-KILLS = 5  # of the sharded run; each time it has got a little further
+KILLS = 2  # of each share; each time it has got a little further
 WORKERS = 2  # of Ray that are killed
 WORKER = "MapWorker(MapBatches(Labeller))"
 
@@ -76,14 +77,14 @@ def by_shares(model: Path, data: Path, place: Path) -> dict[str, object]:
     out = {name: place / f"{name}.jsonl" for name in ("undisturbed", "disturbed")}
     for share in range(1, SHARES + 1):
         subprocess.run(predict(model, data, out["undisturbed"], share), check=True)
-    draw, kills, noted = random.Random(0), 0, []
+    draw, kills = random.Random(0), 0
     for share in range(1, SHARES + 1):
         while True:
             part = place / f"disturbed.part-{share}-of-{SHARES}.jsonl"
             progress = part.with_name(part.name + ".progress")
             before = progress.read_text() if progress.exists() else ""
             with subprocess.Popen(predict(model, data, out["disturbed"], share)) as child:
-                while child.poll() is None and kills < KILLS:
+                while child.poll() is None and kills < KILLS * share:
                     now = progress.read_text() if progress.exists() else ""
                     if now != before:  # it has written more than it had
                         time.sleep(draw.uniform(0, 0.3))
@@ -94,8 +95,8 @@ def by_shares(model: Path, data: Path, place: Path) -> dict[str, object]:
                 break
             assert child.returncode == -signal.SIGKILL, child.returncode
             kills += 1
-            noted.append({"share": share, "progress": progress.read_text()[:200]})
-            print("killed", noted[-1], flush=True)
+            done = json.loads(progress.read_text())["rows"]
+            print(f"killed share {share} after {done:,} rows", flush=True)
     parts = {
         name: [path.with_name(f"{path.stem}.part-{n}-of-{SHARES}.jsonl") for n in range(1, 5)]
         for name, path in out.items()

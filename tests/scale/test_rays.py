@@ -64,6 +64,19 @@ def test_ray_labels_as_one_process_does(fitted, model, data, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of ray
+def test_many_batches_of_one_file_stay_in_order(model, tmp_path):
+    """Found by benchmarks/killed.py: threads of Ray's writer mixed them."""
+    pytest.importorskip("ray", reason="needs the extra ray")
+    count = 60_000
+    table = pyarrow.table({"id": range(count), "text": ["A great evening."] * count})
+    pyarrow.parquet.write_table(table, tmp_path / "all.parquet")
+    label_with_ray(model, str(tmp_path / "all.parquet"), tmp_path / "out", text_column="text")
+    found = pyarrow.parquet.read_table(tmp_path / "out")["id"]
+    assert found.to_pylist() == list(range(count))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # of ray
 def test_ray_explains_and_abstains_as_asked(model, data, tmp_path):
     pytest.importorskip("ray", reason="needs the extra ray")
     asked = Labelling(abstain_below=0.9, explain=True, receipt=False)

@@ -10,6 +10,7 @@ import logging
 from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from ..errors import ConfigError, DataError, MissingExtra, suggestion
 from .labelling import Labeller, Labelling, require_new
@@ -17,7 +18,7 @@ from .labelling import Labeller, Labelling, require_new
 __all__ = ["label_with_ray"]
 
 BATCH = 1024  # rows that an actor labels at once
-BLOCK = 32 * 2**20  # bytes of rows that are moved together: small enough that all actors have some
+BLOCK = 8 * 2**20  # bytes of rows that are moved together: small enough that all actors have some
 READERS = {
     ".parquet": "read_parquet",
     ".jsonl": "read_json",
@@ -50,9 +51,10 @@ def label_with_ray(
     started = not ray.is_initialized()
     if started:
         ray.init(include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
-    logging.getLogger("ray.data").setLevel(logging.ERROR)
     try:
         context = ray.data.DataContext.get_current()
+        # Only now: this part of Ray sets its own level when it is first used.
+        logging.getLogger("ray.data").setLevel(logging.ERROR)
         context.execution_options.preserve_order = True
         context.target_max_block_size = BLOCK
         context.enable_progress_bars = progress
@@ -74,11 +76,26 @@ def label_with_ray(
             num_gpus=1 if gpus else 0,
         )
         out.mkdir(parents=True, exist_ok=True)
-        labelled.write_parquet(str(out.resolve()))
+        labelled.write_datasink(_in_order(out.resolve()))
         return int(ray.data.read_parquet(str(out.resolve())).count())
     finally:
         if started:
             ray.shutdown()
+
+
+def _in_order(out: Path) -> object:
+    """Where Ray writes to: its own writer of Parquet lets threads mix the rows of a block."""
+    from ray.data.datasource import BlockBasedFileDatasink
+
+    # Made here, since its base can only be named where there is Ray.
+    kind = type("InOrder", (BlockBasedFileDatasink,), {"write_block_to_file": _write_block})
+    return kind(str(out), file_format="parquet")
+
+
+def _write_block(sink: object, block: Any, file: object) -> None:
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(block.to_arrow(), file)
 
 
 def _cores(ray: ModuleType) -> list[int]:
