@@ -35,13 +35,12 @@ from ..estimators.exchange import recover_folder, replace_folder, require_place
 from ..estimators.footprint import SAMPLE
 from ..explain.fitted import Fitted
 from ..files import naming
-from ..models.wide import Wide
-from ..ragged import Ragged
 from ..tasks.classify import probabilities
-from ..text.vocab import UNKNOWN, cut_texts
+from ..text.vocab import cut_texts
 from .equations import OPSET
 from .graph import INPUTS, build_graph
 from .reader import asset, reader_module
+from .samples import imagine_documents
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -93,10 +92,9 @@ __all__ = ["Read", "Reader"]
 '''
 _SHOWN = ("We loved it. The ending is superb!", "Two dull hours. No story at all.")
 _ODD = ("", "Fine.", "🎬 <b>Größe</b>, 10:30!\n\nDon't... OK?", " ".join(["on and on"] * 400))
-_RANDOM = 24  # documents of random words that are compared
+_IMAGINED = 24  # documents that are made up to be compared
 
 Numbers = NDArray[np.int64]
-Floats = NDArray[np.float32]
 
 
 def require_packages() -> None:
@@ -133,7 +131,7 @@ def write_onnx(saved: Saved, out: Path) -> str:
     fitted = saved.fitted("cpu")
     raw = build_graph(fitted.model, fitted.labels, fitted.temperature).SerializeToString()
     session = start_session(raw)
-    difference = compare(session, fitted, check_batches(fitted))
+    difference = compare(session, fitted, check_batches(saved, fitted))
     require_equal(difference)
 
     def write(fresh: Path) -> None:
@@ -223,43 +221,14 @@ def _by_torch(fitted: Fitted, batch: Batch) -> list[NDArray[Any]]:
     return [part.numpy() for part in given]
 
 
-def check_batches(fitted: Fitted) -> Iterator[Batch]:
-    """The documents that are compared: a review, odd texts, random words, n-grams, nothing."""
+def check_batches(saved: Saved, fitted: Fitted) -> Iterator[Batch]:
+    """The documents that are compared: a review, odd texts, none, and some made up of n-grams."""
     texts = [SAMPLE, *_SHOWN, *_ODD]
     encoded = fitted.reader.vocab.encode(texts)
     yield gather(encoded, np.arange(len(texts)))
     yield gather(encoded, np.array([0]))
     yield gather(encoded, np.array([texts.index("")]))
-    yield _random_documents(fitted, np.random.default_rng(0))
-
-
-def _random_documents(fitted: Fitted, draw: np.random.Generator) -> Batch:
-    """Documents of random words, among them the runs of words that have weights of their own."""
-    words = len(fitted.reader.vocab)
-    runs = [np.array([UNKNOWN])]
-    if isinstance(fitted.model, Wide):
-        for table in fitted.model.tables:
-            keys = draw.choice(table.keys, min(len(table), 2000))
-            runs += [_unpacked(int(key)) for key in keys]
-    rows: list[Numbers] = []
-    counts = draw.integers(0, 12, _RANDOM)
-    for _ in range(counts.sum()):
-        chosen = [runs[place] for place in draw.integers(0, len(runs), 8)]
-        strange = draw.integers(UNKNOWN, words, draw.integers(1, 30))
-        rows.append(np.concatenate([strange, *chosen]))
-    ids = np.concatenate([np.zeros(0, np.int64), *rows])
-    lengths = np.array([len(row) for row in rows], np.int64)
-    ragged = Ragged(torch.from_numpy(ids), torch.from_numpy(lengths))
-    return Batch(ragged, torch.from_numpy(counts.astype(np.int64)))
-
-
-def _unpacked(key: int) -> Numbers:
-    """The ids of the words of an n-gram, by its key of 21 bits a word."""
-    ids = []
-    while key:
-        ids.append(key & (1 << 21) - 1)
-        key >>= 21
-    return np.array(ids[::-1], np.int64)
+    yield imagine_documents(saved, _IMAGINED)
 
 
 def _about(saved: Saved, difference: Difference) -> dict[str, object]:
