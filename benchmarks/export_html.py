@@ -10,9 +10,11 @@ on the wall stand beside them. Needs ../shared/data/imdb, playwright and chromiu
 from __future__ import annotations
 
 import argparse
+import gzip
 import random
 import shutil
 import statistics
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -25,6 +27,7 @@ from playwright.sync_api import Page, sync_playwright
 from regard import DocumentClassifier
 from regard.estimators.saved import Saved
 from regard.export.html_page import write_page
+from regard.export.packing import spell
 from regard.records.explanation import Explanation
 
 SOME = 100  # texts of each column of each file
@@ -60,7 +63,16 @@ def main() -> None:
         out = Path(folder) / "model.html"
         print(write_page(Saved.read(model), out))
         found = {"page_megabytes": out.stat().st_size / 1e6, **compared(model, out, options)}
-    save("export-html", {**provenance([options.seed]), **found})
+    save("export-html", {**provenance([options.seed]), **found, **alternative()})
+
+
+def alternative() -> dict[str, object]:
+    """How large ONNX Runtime's own code for browsers would be in a page, where npm has it."""
+    asked = subprocess.run(["npm", "root", "-g"], capture_output=True, text=True)
+    place = Path(asked.stdout.strip()) / "onnxruntime-web/dist/ort-wasm-simd-threaded.wasm"
+    if asked.returncode or not place.exists():
+        return {}
+    return {"onnxruntime_web_megabytes": len(spell(gzip.compress(place.read_bytes()))) / 1e6}
 
 
 def trained(folder: Path, seed: int) -> Path:

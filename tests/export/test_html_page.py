@@ -14,7 +14,7 @@ from regard.models.han import HANConfig
 from regard.text.tokenize import TextConfig
 from regard.views.explanation.receipt import CONCLUSIONS, MEANINGS
 from support.odd_texts import odd_texts
-from support.reviews import reviews
+from support.reviews import reviews, tiny
 
 TEXT = "the film was awful. then we saw the evening and the music. it was dull."
 
@@ -96,6 +96,32 @@ def test_several_labels_a_document(fitted_tags, visit, tmp_path):
     likely = np.array([[one["probabilities"][name] for name in names] for one in found])
     assert np.abs(likely - fitted_tags.predict_proba(texts)).max() < NEAR
     assert [set(one["labels"]) for one in found] == [set(one) for one in fitted_tags.predict(texts)]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"network__weighing": "states", "network__directions": 1, "wide": None},
+        {"network__sentence_hidden_size": 5, "text__lowercase": False, "wide__longest": 2},
+        {"text__max_sentences": 2, "text__max_words": 5, "wide__letters": False},
+        {"classes": (1, 2, 3)},
+    ],
+    ids=["states", "sizes", "caps", "three"],
+)
+def test_other_settings_answer_alike(scripts, tmp_path, changes):
+    classes = changes.pop("classes", ("bad", "good"))
+    fitted = tiny(training__epochs=2, **changes).fit(*reviews(60, classes=classes))
+    saved = saved_in(fitted, tmp_path / "model")
+    model = saved.fitted("cpu")
+    rounded = html_page.round_model(saved, model)
+    packed = html_page.pack(*html_page._content(saved, model, rounded, "x"))
+    texts = [*reviews(20, seed=1, classes=classes)[0], "Dull. DULL! A b c d e f g h.", ""]
+    ask = """async ([packed, texts]) => {
+      const engine = await Engine.open(Uint8Array.from(packed));
+      return texts.map((text) => [...engine.answer(text).likely]);
+    }"""
+    found = np.array(scripts.evaluate(ask, [list(packed), texts]))
+    assert np.abs(found - fitted.predict_proba(texts)).max() < NEAR
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -202,6 +228,13 @@ def test_an_answer_is_saved_as_a_page_of_its_own(page, visit, tmp_path):
     waiting.value.save_as(kept)
     assert "awful" in kept.read_text(encoding="utf-8")
     assert "<button" not in kept.read_text(encoding="utf-8")
+
+
+def test_the_page_says_what_it_is(page):
+    assert page.title() == "page · regard"
+    said = page.inner_text("header")
+    assert "nothing that you type or drop here leaves it" in said
+    assert "The model learnt from 72 documents and labels" in said
 
 
 def test_the_policy_forbids_every_request(written):

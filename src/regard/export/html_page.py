@@ -24,6 +24,8 @@ from ..files import write_file
 from ..models.han import HANConfig
 from ..models.ngrams import NGramTable
 from ..serve.page import page, script, style
+from ..views.drawing.page import escape
+from ..views.drawing.words import percent
 from ..views.explanation.receipt import CONCLUSIONS, MEANINGS
 from .packing import ALPHABET, fold_signs, narrowest, ngram_tree, pack, spell
 from .reader import asset, scanner_rules
@@ -57,7 +59,8 @@ def write_page(saved: Saved, out: Path) -> str:
     require_plain(saved)
     fitted = saved.fitted("cpu")
     rounded = round_model(saved, fitted)
-    whole = _page(pack(*_content(saved, fitted, rounded, out.stem))).encode("utf-8")
+    packed = pack(*_content(saved, fitted, rounded, out.stem))
+    whole = _page(packed, title=out.stem, note=_note(saved)).encode("utf-8")
     write_file(out, whole)
     told = [
         f"{len(whole) / 1e6:.1f} MB",
@@ -240,13 +243,23 @@ def _tensor(vectors: NDArray[np.float64]) -> Tensor:
     return torch.from_numpy(vectors.astype(np.float32))
 
 
-_NOTE = (
-    '<p class="muted">This file holds the model itself. It works without a network, and nothing '
-    "that you type or drop here leaves it.</p>"
-)
+def _note(saved: Saved) -> str:
+    """What a reader should know of the page and of the model in it."""
+    told = (
+        "This file holds the model itself. It works without a network, and nothing that you type "
+        "or drop here leaves it."
+    )
+    seen, held_out = (saved.facts.get(f"{name}_documents") for name in ("training", "validation"))
+    accuracy = saved.facts.get("validation_accuracy")
+    if seen and held_out and isinstance(accuracy, float):
+        told += (
+            f" The model learnt from {seen:,} documents and labels {percent(accuracy)} of "
+            f"{held_out:,} others as people did."
+        )
+    return told
 
 
-def _page(packed: bytes) -> str:
+def _page(packed: bytes, *, title: str, note: str) -> str:
     """Put the model and all that it needs into the page of a server."""
     alphabet = f"const ALPHABET = {json.dumps(ALPHABET)};"
     inside = "\n".join([*map(asset, _SCRIPTS), alphabet])
@@ -267,7 +280,8 @@ def _page(packed: bytes) -> str:
         ('<meta charset="utf-8">', f'<meta charset="utf-8">\n{policy}'),
         ('<link rel="stylesheet" href="page.css">', f"<style>{style()}</style>"),
         ('<script src="page.js" defer></script>\n', ""),
-        ("</header>", f"{_NOTE}\n</header>"),
+        ("<title>regard</title>", f"<title>{escape(title)} · regard</title>"),
+        ("</header>", f'<p class="muted">{escape(note)}</p>\n</header>'),
         ("</body>", f"{model}\n<script>{scripts}</script>\n</body>"),
     ):
         assert whole.count(old) == 1, f"the page of the server has no single {old}"

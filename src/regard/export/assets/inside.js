@@ -5,6 +5,7 @@ const insideModel = {
   engine: null,
 
   async open(element) {
+    if (!globalThis.DecompressionStream) throw new Error("This page needs a browser of 2023 or later.");
     const packed = fromLetters(element.textContent, ALPHABET, Number(element.dataset.size));
     element.remove(); // its letters are not needed twice
     return Engine.open(packed);
