@@ -29,7 +29,7 @@ def check(documents):
 
 def test_a_line_says_what_was_picked_and_why():
     """13.3: documents, lengths, script, unlabelled texts, device and time, in one line."""
-    few, many = BALANCED.most_documents, BALANCED.most_documents + 1
+    few = 500
     line = BALANCED.describe(check(few))
     assert line.startswith("recipe balanced, the default; word vectors learnt beforehand from")
     assert line.endswith(f"({few:,} documents of 120 words at the median, on cpu)")
@@ -38,8 +38,8 @@ def test_a_line_says_what_was_picked_and_why():
     korean = BALANCED.describe(check(few), syllables=True)
     assert "Korean by syllables, since its words are mostly new (" in korean
     assert "of 120 syllables at the median" in korean
-    assert "from the labels alone" in BALANCED.describe(check(many), device="cuda")
-    assert "those without labels too" in BALANCED.describe(check(many), given="unlabelled")
+    assert BALANCED.describe(check(few), device="cuda").endswith("on cuda)")
+    assert "those without labels too" in BALANCED.describe(check(few), given="unlabelled")
     assert "from the file" in BALANCED.describe(check(few), given="vectors")
     assert "from the labels alone" in RECIPES["fast"].describe(check(few))
     assert "; every document held out once, in 4 folds (" in BALANCED.describe(check(few), folds=4)

@@ -571,7 +571,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
                     "word vectors are read from a file or learnt from unlabelled texts; give one"
                 )
             return read_vectors(options.vectors, data.vocab, size=size, counts=data.counts)
-        if options.unlabelled is not None or options.recipe.learns_vectors(len(data.training)):
+        if options.unlabelled is not None or options.recipe.learns_vectors:
             return learn_own_vectors(
                 data,
                 options.unlabelled,

@@ -1,8 +1,8 @@
 """Recipes that a person can name: how much time to give a classifier, and what it is spent on.
 
-A recipe changes the usual settings; what is asked for by name is changed after it. Which word
-vectors a network starts from depends on how many documents there are: few documents do not say
-what words are alike, and their texts, read for that beforehand, do.
+A recipe changes the usual settings; what is asked for by name is changed after it. A network may
+start from word vectors that its texts have taught beforehand: labels say little of what words are
+alike, and the company that words keep says more.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ FEWEST_TO_FOLD = 200
 
 @dataclass(frozen=True)
 class Recipe:
-    """Changes to the usual settings, by part and name, and up to when word vectors are learnt."""
+    """Changes to the usual settings, by part and name, and what is done beforehand."""
 
     name: str
     meaning: str
     changes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    most_documents: int = 0  # more than these need no word vectors learnt beforehand
+    learns_vectors: bool = False  # beforehand, of words, from the texts
     most_folded: tuple[int, int] = (0, 0)  # of more documents or words, a tenth held out will do
 
     least_steps: int = 0  # of an epoch: few documents are cut into smaller batches
@@ -42,10 +42,6 @@ class Recipe:
         if not self.least_steps:
             return usual
         return min(usual, max(SMALLEST_BATCH, documents // self.least_steps))
-
-    def learns_vectors(self, documents: int) -> bool:
-        """Say whether word vectors are to be learnt from the texts of so many documents."""
-        return documents <= self.most_documents
 
     def folds(self, documents: int, words: int) -> int:
         """Return into how many folds so many documents are dealt; none: a share is held out."""
@@ -70,25 +66,25 @@ class Recipe:
         held_out = f"; every document held out once, in {folds} folds" if folds else ""
         unit = "syllables" if syllables else "words"
         time = f", {check.time}" if check.time else ""
-        start = self._tell_start(check, given)
+        start = self._tell_start(given)
         return (
             f"recipe {self.name}, {self.meaning}; {start}{held_out}{script} "
             f"({check.documents:,} documents of {check.tokens_per_document.median:,} {unit} at the "
             f"median, on {device}{time})"
         )
 
-    def _tell_start(self, check: DataCheck, given: str | None) -> str:
+    def _tell_start(self, given: str | None) -> str:
         """Say where the word vectors start."""
         if given == "vectors":
             return "word vectors from the file"
         if given == "unlabelled":
             return "word vectors learnt beforehand from all texts, those without labels too"
-        if self.learns_vectors(check.documents):
-            return "word vectors learnt beforehand from these texts, since few labels teach little"
+        if self.learns_vectors:
+            return "word vectors learnt beforehand from these texts, which say more than labels do"
         return "word vectors learnt from the labels alone"
 
 
-BALANCED = Recipe("balanced", "the default", most_documents=5_000, most_folded=(2_500, 1_000_000))
+BALANCED = Recipe("balanced", "the default", learns_vectors=True, most_folded=(2_500, 1_000_000))
 RECIPES = {
     recipe.name: recipe
     for recipe in (
@@ -102,7 +98,7 @@ RECIPES = {
             "accurate",
             "a longer training, of which weights are averaged",
             {"training": {"epochs": "12", "average": "3"}},
-            most_documents=10**9,
+            learns_vectors=True,
             most_folded=BALANCED.most_folded,
         ),
     )
