@@ -109,5 +109,19 @@ def test_an_export_gives_what_torch_gives():
     assert max(found["differs_by"].values()) <= 1e-4
 
 
+def test_words_of_sentiment_weigh_most_in_reviews():
+    """001-24: a thousand reviews of a model of IMDB; the list was written before the first run."""
+    found = read("lexicon")
+    heavy, light = (found[f"{side}_listed"] / found[side] for side in ("heavy", "light"))
+    assert found["documents"] >= 1000 and found["p_value"] < 0.001
+    assert heavy > 3 * light
+
+
+def test_the_addition_of_keras_reaches_what_its_authors_report():
+    """003-05: 128 units, three digits from the last one, 50,000 sums: 99 % within 100 epochs."""
+    for run in read("addition")["runs"]:
+        assert run["sums"] == 50_000 and run["epochs"] <= 100 and run["signs"] > 0.99
+
+
 def read(name):
     return json.loads((ROOT / "benchmarks" / "results" / f"{name}.json").read_text("utf-8"))
