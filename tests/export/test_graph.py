@@ -171,6 +171,19 @@ def test_odd_documents_are_read(lengths, sentences):
     assert difference(fitted, batch_of(ids, lengths, sentences)) < 2e-5
 
 
+@pytest.mark.parametrize(
+    ("lengths", "sentences"),
+    [([3, 3], [2]), ([3, 5], [2]), ([], []), ([3, 4], [1]), ([3, 4], [1, 2])],
+)
+def test_lengths_that_do_not_add_up_are_an_error(lengths, sentences):
+    """Seven words: a caller that counts wrongly is told, and gets no answer."""
+    session = session_of(fitted_of(make(NETWORKS["the default"])))
+    given = (np.arange(2, 9), np.array(lengths, np.int64), np.array(sentences, np.int64))
+    names = ("word_ids", "sentence_lengths", "document_lengths")
+    with pytest.raises(Exception, match="Reshape"):
+        session.run(None, dict(zip(names, given, strict=True)))
+
+
 def test_what_cannot_be_written_down_is_named():
     for config, said in (
         (CAHANConfig(**SMALL), "kind CAHAN"),

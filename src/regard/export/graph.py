@@ -193,13 +193,24 @@ class _Batch:
     """Documents as ids, and the rows that they make."""
 
     def __init__(self, graph: Graph, ids: Value, sentence_lengths: Value, sentences: Value) -> None:
-        self.graph, self.ids = graph, ids
+        self.graph = graph
         with graph.within("rows"):
+            sentence_lengths = _filling(sentence_lengths, sentences)
+            self.ids = ids = _filling(ids, sentence_lengths)
             self.sentences = _Rows.of(sentence_lengths, ids.size())
             self.documents = _Rows.of(sentences, sentence_lengths.size())
             ends = graph.joined(np.array([0]), self.sentences.ends)
             lengths = ends.take(self.documents.ends) - ends.take(self.documents.starts)
             self.texts = _Rows.of(lengths, ids.size())  # the words of a document, as one row
+
+
+def _filling(items: Value, lengths: Value) -> Value:
+    """The items, if rows of these lengths have as many; else whoever runs the graph is told.
+
+    There is no operator that asks; but a shape that does not fit is an error everywhere.
+    """
+    total = lengths.apply("ReduceSum", keepdims=1)
+    return items.graph.op("Reshape", items, total, allowzero=1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
