@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from regard.data.locks import hold_lock
-from regard.data.sentence_store import StoredSentences, cache_folder
+from regard.data.sentence_store import StoredSentences, cache_folder, read_anew
 
 SIZE = 3
 RECORD = 16 + 4 + 4 * SIZE
@@ -23,6 +23,14 @@ def filled(folder, *numbers: int, most_bytes: int = 1 << 20) -> StoredSentences:
     for number in numbers:
         store.add([key(number)], vectors(number))
     return store
+
+
+def test_reading_anew_neither_finds_nor_keeps_anything(tmp_path):
+    store = filled(tmp_path, 1)
+    with read_anew():
+        assert not store.find([key(1)])[1].any()
+        store.add([key(2)], vectors(2))
+    assert store.find([key(1), key(2)])[1].tolist() == [True, False]
 
 
 def test_what_was_added_is_found_by_this_and_by_the_next_process(tmp_path):

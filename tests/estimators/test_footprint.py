@@ -6,6 +6,7 @@ import time
 import numpy as np
 import pytest
 
+from regard.data.sentence_store import StoredSentences
 from regard.estimators.footprint import SAMPLE, bytes_on_disk, measure_footprint, reordered
 
 SIZE = 64 << 20
@@ -52,3 +53,12 @@ def test_a_folder_is_as_large_as_all_its_files(tmp_path):
     (tmp_path / "one").write_bytes(b"123")
     (tmp_path / "inner" / "two").write_bytes(b"4567")
     assert bytes_on_disk(tmp_path) == 7
+
+
+def test_sentences_that_are_kept_on_disk_are_read_anew(tmp_path):
+    """Else a network that has seen the texts before looks as quick as reading a file."""
+    store, key = StoredSentences(tmp_path, 2), b"k" * 16
+    store.add([key], np.ones((1, 2), np.float32))
+    found = []
+    measure_footprint(lambda: store, lambda kept, texts: found.append(kept.find([key])), ["a b"])
+    assert found and not any(known.any() for _, known in found)
