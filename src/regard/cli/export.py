@@ -42,7 +42,7 @@ def export(
     from ..estimators.saved import Saved
 
     told = target.write(Saved.read(model), out)
-    say(f"written to {out}: {told}", quiet=quiet)
+    say(f"written to {out}, {target.what}: {told}", quiet=quiet)
 
 
 def _require_out(out: Path, suffix: str, *, overwrite: bool) -> None:
