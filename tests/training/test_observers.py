@@ -92,6 +92,17 @@ def test_an_epoch_is_one_line():
     assert log.getvalue() == f"{LINE}\nepoch  1  loss 0.5000  0 documents/s\n"
 
 
+def test_the_name_of_a_training_stands_over_its_epochs():
+    """What was found in the data comes first, and then whose epochs follow."""
+    with redirect_stderr(io.StringIO()) as log:
+        progress = TrainingProgress()
+        progress.on_training("fold 1 of 4")
+        assert log.getvalue() == ""
+        progress.on_epoch(EPOCH)
+        progress.on_epoch(EPOCH)
+    assert log.getvalue() == f"fold 1 of 4\n{LINE}\n{LINE}\n"
+
+
 def test_on_a_terminal_the_bar_says_what_is_done_between_and_after_the_epochs():
     """Issue 10.1: no silent second after the last epoch."""
     shown = watched(Screen()).plain()

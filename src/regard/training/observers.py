@@ -177,10 +177,11 @@ class TrainingProgress(Progress):
     _documents = 0
     _seconds = 0.0
     _score = ""
+    _named = ""  # the training that begins, until it is said
 
     def on_training(self, name: str) -> None:
-        """Print which training begins."""
-        self._say(name)
+        """Note which training begins: its name stands over its epochs, below what is found."""
+        self._named = name
 
     def on_step(self, step: Step) -> None:
         """Move the bar."""
@@ -204,7 +205,10 @@ class TrainingProgress(Progress):
         self._draw(Stage("training", step.step, step.total_steps, detail), again=False)
 
     def on_epoch(self, epoch: Epoch) -> None:
-        """Print a line about the epoch."""
+        """Print a line about the epoch, the first below the name of its training."""
+        if self._named:
+            self._say(self._named)
+            self._named = ""
         line = f"epoch {epoch.epoch:>2}  loss {epoch.train_loss:.4f}"
         for name, score in epoch.validation.items():
             title, digits = SCORES.get(name, (name, 4))
