@@ -1,5 +1,7 @@
 """N-grams beside a network: learnt, blended, saved, and switched off."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -235,5 +237,9 @@ def test_how_far_naive_bayes_is_trusted_is_chosen_from_the_data(monkeypatch):
     """From few documents it is not trusted at all, from many by half where labels are wrong."""
     assert learn_ngrams(learning(count=200), WideConfig()).caution.trust == 0
     monkeypatch.setattr("regard.estimators.wide.ENOUGH", 100)
-    chosen = [learn_ngrams(noisy(share, 400), WideConfig()).caution.trust for share in (0.1, 0.3)]
+    held_out = np.where(np.arange(400) < 100, 0, -1)
+    chosen = []
+    for wrong in (0.1, 0.4):
+        data = replace(noisy(wrong, 400), held_out_in=held_out)
+        chosen.append(learn_ngrams(data, WideConfig()).caution.trust)
     assert chosen == list(reversed(TRUSTS))

@@ -281,7 +281,13 @@ def learn_ngrams(
         report(2 + fold, 3 + len(folds))
         # From nothing: where another fold ended, it knew the documents that this one leaves out.
         others = learnt_from & (data.held_out_in != fold)
-        before.append(_fit(values, mixing, data, others, caution))
+        tried = [caution]
+        if fold == 0 and caution.trust:
+            tried = [replace(caution, trust=trust) for trust in TRUSTS]
+        fits = [_fit(values, mixing, data, others, one) for one in tried]
+        best = 0 if len(fits) == 1 else _best_fit(fits, values, data, others)
+        caution = tried[best]
+        before.append(fits[best])
     report(2 + len(folds), 3 + len(folds))
     near = before[-1] if before else None
     after = _fit(values, mixing, data, learnt_from, caution, start=near)
@@ -331,6 +337,7 @@ def _letters(data: LearningData, *, fewest: int, most: int) -> _Letters | None:
 def _choose_caution(values: csr_matrix, mixing: csr_matrix | None, data: LearningData) -> Caution:
     """Find what squared weights should cost, by documents that the fits did not see.
 
+    How far to trust naive Bayes is for later: what is best for some documents is not for all.
     Nothing is drawn: which documents are left out follows from their places.
     """
     count = len(data.labels)
@@ -344,9 +351,10 @@ def _choose_caution(values: csr_matrix, mixing: csr_matrix | None, data: Learnin
     sides = [_sides(part, places, data.labels) for part in parts if len(part) < len(places)]
     models: list[Linear] = []
     # From few documents naive Bayes knows nothing to trust.
-    trusts = TRUSTS if count >= ENOUGH else (0.0,)
+    usual = Caution(PENALTIES[USUAL], TRUSTS[0] if count >= ENOUGH else 0.0)
 
-    def loss(caution: Caution) -> float:
+    def loss(penalty: float) -> float:
+        caution = replace(usual, penalty=penalty)
         models[:] = [
             _fit(values, mixing, data, rest, caution, start=start, steps=STEPS_TO_CHOOSE)
             for (_, rest), start in zip_longest(sides, models)
@@ -354,20 +362,27 @@ def _choose_caution(values: csr_matrix, mixing: csr_matrix | None, data: Learnin
         logits = [model.logits(values[out]) for (out, _), model in zip(sides, models, strict=True)]
         return _loss_left_out(logits, [data.labels[out] for out, _ in sides])
 
-    best, lowest = USUAL, loss(Caution(PENALTIES[USUAL], trusts[0]))
+    best, lowest = USUAL, loss(PENALTIES[USUAL])
     for way in (range(USUAL + 1, len(PENALTIES)), range(USUAL - 1, -1, -1)):
         if best != USUAL:
             break  # it fell that way, so it rises this way
         for place in way:
-            found = loss(Caution(PENALTIES[place], trusts[0]))
+            found = loss(PENALTIES[place])
             if not found < lowest:
                 break
             best, lowest = place, found
-    chosen = Caution(PENALTIES[best], trusts[0])
-    for trust in trusts[1:]:
-        if loss(replace(chosen, trust=trust)) < lowest:
-            chosen = replace(chosen, trust=trust)
-    return chosen
+    return replace(usual, penalty=PENALTIES[best])
+
+
+def _best_fit(
+    fits: Sequence[Linear], values: csr_matrix, data: LearningData, others: NDArray[np.bool_]
+) -> int:
+    """Which of several fits, all on ``others``, is best on what the first fold leaves out."""
+    out = np.flatnonzero(data.held_out_in == 0)
+    if data.labels.ndim == 1:
+        out = out[np.isin(data.labels[out], data.labels[others])]
+    losses = [_loss_left_out([fit.logits(values[out])], [data.labels[out]]) for fit in fits]
+    return int(np.argmin(losses))
 
 
 def _sides(
