@@ -40,6 +40,12 @@ def test_the_pixels_of_a_shape_have_its_colour(scenes):
                 assert np.abs(mean - np.array(COLOURS[colour])).max() < 45
 
 
+def test_the_two_shapes_differ_in_colour_and_in_kind(scenes):
+    for scene in scenes:
+        words = scene.caption.split()
+        assert words[1] != words[-2] and words[2] != words[-1]
+
+
 def test_shapes_do_not_touch_and_their_cells_are_those_they_lie_in(scenes):
     for scene in scenes:
         assert not (scene.masks[0] & scene.masks[1]).any()

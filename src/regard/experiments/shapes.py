@@ -79,8 +79,9 @@ class Scene:
 def draw_scene(random: np.random.Generator, side: int, sizes: tuple[int, int]) -> Scene:
     """Draw two shapes that do not touch, on a light ground; the upper or left one is told first.
 
-    So that only one word is right, they are farther apart in one direction than in the other.
-    ``sizes`` are the smallest and the largest, in pixels.
+    So that only one word is right, they are farther apart in one direction than in the other. They
+    differ in colour and in kind, or what is covered on one could be read off the other. ``sizes``
+    are the smallest and the largest, in pixels.
     """
     wide = random.integers(sizes[0], sizes[1] + 1, 2)
     while True:
@@ -90,11 +91,13 @@ def draw_scene(random: np.random.Generator, side: int, sizes: tuple[int, int]) -
             break
     relation, axis = ("above", 0) if down > across else ("left of", 1)
     pixels = np.full((side, side, 3), 245.0) + random.normal(0, 6, (side, side, 3))
+    colours = random.permutation(list(COLOURS)).tolist()
+    kinds = random.permutation(KINDS).tolist()
     masks, names = [], []
     for place in np.argsort(corners[:, axis] + wide / 2).tolist():
-        colour, kind = random.choice(list(COLOURS)), random.choice(KINDS)
-        mask = _mask(str(kind), corners[place], int(wide[place]), side)
-        pixels[mask] = np.array(COLOURS[str(colour)]) + random.normal(0, 10, 3)
+        colour, kind = colours[place], kinds[place]
+        mask = _mask(kind, corners[place], int(wide[place]), side)
+        pixels[mask] = np.array(COLOURS[colour]) + random.normal(0, 10, 3)
         masks.append(mask)
         names.append(f"a {colour} {kind}")
     shown = np.clip(pixels, 0, 255).astype(np.uint8).transpose(2, 0, 1)
