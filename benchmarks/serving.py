@@ -105,6 +105,8 @@ def measure(model: Path, place: Path, options: argparse.Namespace) -> dict[str, 
     server = [sys.executable, "-m", "regard", "serve", str(model), "--quiet"]
     server += ["--port", str(options.port), "--workers", str(options.workers)]
     with Running(server, options.port) as running:
+        write(place, texts, {})
+        warm_up(place, options)
         for name, (path, more) in asked.items():
             write(place, texts, more)
             found[name] = load(place, path, options)
@@ -124,6 +126,12 @@ def measure(model: Path, place: Path, options: argparse.Namespace) -> dict[str, 
 def write(place: Path, texts: list[str], more: dict[str, object]) -> None:
     lines = [json.dumps({"text": text, **more}) + "\n" for text in texts]
     (place / "bodies").write_text("".join(lines))
+
+
+def warm_up(place: Path, options: argparse.Namespace) -> None:
+    """Wait until the other workers have loaded the model too: whoever is first has all the work."""
+    time.sleep(5)
+    load(place, "/predict", argparse.Namespace(**{**vars(options), "seconds": 3}))
 
 
 def load_at(rate: float, place: Path, path: str, options: argparse.Namespace) -> dict[str, float]:

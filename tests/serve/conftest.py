@@ -107,7 +107,8 @@ def captioner_folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def writers(start, model_folder, translator_folder, captioner_folder):
-    """Return the address of a server with a model of each kind."""
+def writers(start, model_folder, translator_folder, captioner_folder, tmp_path_factory):
+    """Return the address of a server with a model of each kind, and marks."""
+    marks = tmp_path_factory.mktemp("marks") / "marks.sqlite"
     folders = (model_folder, translator_folder, captioner_folder)
-    return start(models={folder.name: str(folder) for folder in folders})
+    return start(models={folder.name: str(folder) for folder in folders}, marks=str(marks))

@@ -77,25 +77,25 @@ def attack(server, count, seed):
     return statuses
 
 
-def test_a_sample_of_bad_requests_is_refused(server):
-    statuses = attack(server, 200, seed=0)
+def test_a_sample_of_bad_requests_is_refused(writers):
+    statuses = attack(writers, 200, seed=0)
     assert not {status for status in statuses if status >= 500}
     assert {200, 400, 422} <= statuses
 
 
 @pytest.mark.slow
-def test_ten_thousand_bad_requests_are_refused(server):
-    assert not {status for status in attack(server, 10_000, seed=1) if status >= 500}
+def test_ten_thousand_bad_requests_are_refused(writers):
+    assert not {status for status in attack(writers, 10_000, seed=1) if status >= 500}
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_no_request_of_the_description_makes_it_fail(server):
+def test_no_request_of_the_description_makes_it_fail(writers):
     schemathesis = pytest.importorskip("schemathesis", reason="needs the package schemathesis")
     import hypothesis
 
-    described = schemathesis.openapi.from_dict(server.ask("/openapi.json")[2])
-    url = f"http://127.0.0.1:{server.port}"
+    described = schemathesis.openapi.from_dict(writers.ask("/openapi.json")[2])
+    url = f"http://127.0.0.1:{writers.port}"
     asked = 0
 
     for found in described.get_all_operations():

@@ -54,7 +54,6 @@ function askKey() {
 async function start() {
   state.models = (await (await call("models")).json()).models;
   for (const model of state.models) $("model").append(make("option", { value: model.name }, model.name));
-  if (state.models.length < 2) $("other-box").hidden = true;
   $("model").addEventListener("change", suit);
   suit();
 }
@@ -79,6 +78,7 @@ function suit() {
       $("other").append(make("option", { value: other.name }, other.name));
     }
   }
+  $("other-box").hidden = $("other").childElementCount < 2;
   if (!document_model) return;
   const usual = model.default_method.replaceAll("_", " ");
   $("label").replaceChildren(make("option", { value: "" }, "the answer"));
@@ -625,7 +625,7 @@ async function openPicture(file) {
   });
   try {
     state.picture = await written(await smaller(file));
-    $("picture-name").textContent = `${file.name}; drop another, or`;
+    $("picture-name").textContent = `${file.name}; drop another,`;
     show();
   } catch (problem) { tell(problem.message, true); }
 }
