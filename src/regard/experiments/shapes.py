@@ -52,7 +52,8 @@ _PARTS = {
     "a, of": ("other",),
     "all": ("shape", "colour", "relation", "other"),
 }
-_CLEAR = 8  # pixels by which one direction must beat the other, and that lie between two shapes
+_BETWEEN = 8  # pixels that lie between two shapes, at least
+_CLEAR = 1 / 4  # of a side, by which they must be farther apart in one direction than in the other
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,7 +80,7 @@ class Scene:
 def draw_scene(random: np.random.Generator, side: int, sizes: tuple[int, int]) -> Scene:
     """Draw two shapes that do not touch, on a light ground; the upper or left one is told first.
 
-    So that only one word is right, they are farther apart in one direction than in the other. They
+    So that only one word is right, they are clearly farther apart in one direction. They
     differ in colour and in kind, or what is covered on one could be read off the other. ``sizes``
     are the smallest and the largest, in pixels.
     """
@@ -87,7 +88,7 @@ def draw_scene(random: np.random.Generator, side: int, sizes: tuple[int, int]) -
     while True:
         corners = np.stack([random.integers(1, side - size - 1, 2) for size in wide])
         down, across = np.abs((corners[0] + wide[0] / 2) - (corners[1] + wide[1] / 2)).tolist()
-        if max(down, across) >= wide.sum() / 2 + _CLEAR and abs(down - across) >= _CLEAR:
+        if max(down, across) >= wide.sum() / 2 + _BETWEEN and abs(down - across) >= side * _CLEAR:
             break
     relation, axis = ("above", 0) if down > across else ("left of", 1)
     pixels = np.full((side, side, 3), 245.0) + random.normal(0, 6, (side, side, 3))
@@ -204,8 +205,8 @@ class Shapes:
             f"side must be a multiple of 8 and at least 32, got {self.side}",
         )
         require(
-            4 <= self.smallest <= self.largest <= self.side // 2 - _CLEAR,
-            f"smallest and largest must be from 4 to {self.side // 2 - _CLEAR}, "
+            4 <= self.smallest <= self.largest <= self.side // 2 - _BETWEEN,
+            f"smallest and largest must be from 4 to {self.side // 2 - _BETWEEN}, "
             f"got {self.smallest} and {self.largest}",
         )
         require(0 <= self.covered <= 1, f"covered must be from 0 to 1, got {self.covered}")
