@@ -31,6 +31,7 @@ Label = Annotated[str | None, Field(description="The label to explain; else the 
 Format = Annotated[
     Literal["json", "html"], Field(description="JSON, or a whole page to send to others.")
 ]
+Matters = Annotated[bool, Field(description="Measure whether what was looked at matters.")]
 _PICTURE = (  # two by two pixels, as PNG
     "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEklEQVR4nGP4z8DAAMIM/4EUABn4Av7JmnVDAAAA"
     "AElFTkSuQmCC"
@@ -79,9 +80,7 @@ class Translate(_Strict):
     text: Annotated[str, Field(description="The text.", examples=["Two dogs play in the snow."])]
     model: ModelName = None
     n_best: Annotated[int, Field(ge=1, le=16, description="How many translations.")] = 1
-    receipt: Annotated[bool, Field(description="Measure whether what was looked at matters.")] = (
-        False
-    )
+    receipt: Matters = False
     format: Format = "json"
 
 
@@ -97,9 +96,7 @@ class Caption(_Strict):
         ),
     ]
     model: ModelName = None
-    receipt: Annotated[bool, Field(description="Measure whether what was looked at matters.")] = (
-        False
-    )
+    receipt: Matters = False
     format: Format = "json"
 
 

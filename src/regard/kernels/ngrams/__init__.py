@@ -37,16 +37,22 @@ class _Table(Job):
     )
 
 
+# How documents and what their n-grams say are handed over.
+_DOCUMENTS = (
+    ("table", _pointer),
+    ("document_count", _number),
+    ("class_count", _number),
+    ("ids", _pointer),
+    ("sentence_lengths", _pointer),
+    ("token_starts", _pointer),
+    ("sentence_starts", _pointer),
+    ("weights", _pointer),
+)
+
+
 class _Job(Job):
     _fields_ = (
-        ("table", _pointer),
-        ("document_count", _number),
-        ("class_count", _number),
-        ("ids", _pointer),
-        ("sentence_lengths", _pointer),
-        ("token_starts", _pointer),
-        ("sentence_starts", _pointer),
-        ("weights", _pointer),
+        *_DOCUMENTS,
         ("hits", _pointer),
         ("sums", _pointer),
         ("next_task", _number),
@@ -55,14 +61,7 @@ class _Job(Job):
 
 class _SharesJob(Job):
     _fields_ = (
-        ("table", _pointer),
-        ("document_count", _number),
-        ("class_count", _number),
-        ("ids", _pointer),
-        ("sentence_lengths", _pointer),
-        ("token_starts", _pointer),
-        ("sentence_starts", _pointer),
-        ("weights", _pointer),
+        *_DOCUMENTS,
         ("hits", _pointer),
         ("ends", _pointer),
         ("worth", _pointer),
