@@ -22,13 +22,17 @@ def collect_seldom() -> None:
 def import_torch() -> None:
     """Import torch without what a prediction never asks for.
 
-    Whoever imports that part by its name later gets it as ever.
+    Whoever imports that part by its name later gets it as ever. Its objects live as long as the
+    process, so Python is not to look at them for lost cycles, now or later.
     """
     if "torch" in sys.modules:
         return
     sys.modules[SPARED] = ModuleType(SPARED)
+    gc.disable()
     try:
         import torch
     finally:
         del sys.modules[SPARED]
+        gc.enable()
+    gc.freeze()
     vars(torch).pop(SPARED.rpartition(".")[2], None)
