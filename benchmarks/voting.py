@@ -33,8 +33,7 @@ WHOLE = {
         ("training.patience=none", "training.learning_rate=1e-3", "training.warmup=0.1"),
     ),
 }
-# Vectors that are learnt from the texts beforehand know nothing of the planted words, and from
-# them the networks do not find what tells.
+# Labels alone: vectors that are learnt from the texts beforehand make it harder to find what tells.
 PLAIN = FitOptions(choose_method=False, recipe=Recipe("no vectors", "vectors from labels alone"))
 
 
