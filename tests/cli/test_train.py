@@ -203,7 +203,7 @@ def test_unlabelled_texts_teach_word_vectors(shell, project, tmp_path):
     asked = ["train", project.training, *COLUMNS, *ONE_EPOCH]
     ran = shell(*asked, "--unlabelled", more, "--out", tmp_path / "m")
     assert ran.code == 0
-    assert "these texts and those unlabelled: vectors of size 16 for " in ran.err
+    assert "learnt from all texts given: vectors of size 16 for " in ran.err
     missing = shell(*asked, "--unlabelled", tmp_path / "none.csv", "--out", tmp_path / "n")
     assert missing.code == 1 and "none.csv" in missing.err
 
@@ -241,7 +241,7 @@ def test_several_labels_in_one_cell(shell, tmp_path):
         *("train", path, *FLAGS, "--labels-separator", ";", "--out", tmp_path / "model"),
         *("--set", "training.epochs=16"),
     )
-    assert ran.code == 0 and "2 classes, several a document" in ran.err
+    assert ran.code == 0 and "2 classes, several per document" in ran.err
     judged = shell("evaluate", tmp_path / "model", path, "--labels-separator", ";", "--json")
     found = json.loads(judged.out)
     assert found["task"] == "multi-label" and found["accuracy"] > 0.9
