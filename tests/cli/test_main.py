@@ -25,6 +25,7 @@ COMMANDS = [
     "look",
     "diff",
     "compare",
+    "search",
     "info",
     "serve",
     "export",
