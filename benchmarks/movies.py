@@ -49,6 +49,9 @@ MARKS = {"val": ["evidence"], "test": ["evidence", "evidence_sparse", "human_maj
 """The columns of what people marked, by split."""
 DRAWN = ("word", "phrase", "sentence", "sentence, per word")
 """What a page draws: two ways to shade words, two to draw the bars of sentences."""
+RIVALS = {"sentence, per word": ("sentence", "sentence, per word")}
+"""What the best opponent may be drawn as, where that is more than one thing: opponents weigh a
+sentence by the mean of its words already, and divided once more they may be weaker."""
 MUST = {"lead": 0.05, "comprehensiveness": 3.0}
 DRAWS = 1000
 
@@ -77,7 +80,7 @@ def main() -> None:
         "comprehensiveness_ratio": statistics.mean(one["comprehensiveness_ratio"] for one in runs),
         "columns": {
             f"{split}, {column}": {
-                level: compare(f"{level}, {column}, {split}", measured) for level in DRAWN
+                level: compare(level, f"{column}, {split}", measured) for level in DRAWN
             }
             for split in options.splits
             for column in MARKS[split]
@@ -153,21 +156,26 @@ def precisions(
                 yield f"{level}, {column}", average_precision(truth, scores)
 
 
-def compare(key: str, measured: Sequence[Found]) -> Mapping[str, object]:
+def compare(level: str, marks: str, measured: Sequence[Found]) -> Mapping[str, object]:
     """Hold the default method against the best opponent, document by document."""
-    names = {name.removesuffix(f", {key}") for name in measured[0] if name.endswith(f", {key}")}
 
     def means(name: str) -> np.ndarray:
-        return np.mean([one[f"{name}, {key}"] for one in measured], axis=0)
+        return np.mean([one[name] for one in measured], axis=0)
 
-    best = max(names - {"default"}, key=lambda name: float(means(name).mean()))
-    own = means("default")
+    rivals = [
+        name
+        for drawn in RIVALS.get(level, (level,))
+        for name in measured[0]
+        if name.endswith(f", {drawn}, {marks}") and not name.startswith("default, ")
+    ]
+    best = max(rivals, key=lambda name: float(means(name).mean()))
+    own = means(f"default, {level}, {marks}")
     lead = own - means(best)
     draws = np.random.default_rng(0).integers(len(lead), size=(DRAWS, len(lead)))
     interval = percentiles(lead[draws].mean(1))
     return {
         "default": float(own.mean()),
-        "best opponent": best,
+        "best opponent": best.partition(",")[0],
         "its value": float(means(best).mean()),
         "lead": float(lead.mean()),
         "interval": [interval.low, interval.high],
