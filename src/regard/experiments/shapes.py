@@ -195,7 +195,7 @@ class Shapes:
     decoder: Literal["xu", "bahdanau", "luong"] = "luong"
     channels: int = 64
     hidden_size: int = 64
-    epochs: int = 24
+    epochs: int = 10
     batch_size: int = 32
     learning_rate: float = 4e-3
 
@@ -269,7 +269,6 @@ class Shapes:
             alone=True,
             decoder=self.decoder,
             opening="nothing",
-            feeding=False,
             dropout=0.0,
         )
 
