@@ -195,7 +195,7 @@ class Shapes:
     decoder: Literal["xu", "bahdanau", "luong"] = "luong"
     channels: int = 64
     hidden_size: int = 64
-    epochs: int = 10
+    epochs: int = 24
     batch_size: int = 32
     learning_rate: float = 4e-3
 
