@@ -52,7 +52,7 @@ def test_a_killed_training_resumes_to_the_same_bits(shell, project, tmp_path):
         child.kill()
     assert child.returncode == -signal.SIGKILL
     assert not (tmp_path / "killed").exists()
-    assert "go on with --resume" in shell(*train, "--out", tmp_path / "killed").error
+    assert "continue it with --resume" in shell(*train, "--out", tmp_path / "killed").error
     changed = shell(*train, "--out", tmp_path / "killed", "--resume", "--seed", "5")
     assert changed.code == 1 and "begun with training.seed = 0, now it is 5" in changed.err
     resumed = shell(*train, "--out", tmp_path / "killed", "--resume")

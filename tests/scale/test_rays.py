@@ -10,6 +10,7 @@ import pyarrow.parquet
 import pytest
 
 from regard.errors import ConfigError, DataError
+from regard.scale import rays
 from regard.scale.labelling import Labelling
 from regard.scale.rays import label_with_ray
 from support.reviews import reviews
@@ -44,6 +45,32 @@ def test_what_cannot_be_read_or_written_is_an_error_in_a_line(model, data, tmp_p
     (data / "more.csv").unlink()
     with pytest.raises(ConfigError, match="not empty"):
         label_with_ray(model, str(data), data, text_column="text")
+
+
+def test_row_groups_are_read_one_after_the_other(tmp_path):
+    """Ray reads what this gives in the order that it was named in."""
+    for part in range(2):
+        ids = range(3000 * part, 3000 * part + 3000)
+        table = pyarrow.table({"id": ids, "text": [f"text {number}" for number in ids]})
+        pyarrow.parquet.write_table(table, tmp_path / f"{part}.parquet", row_group_size=1100)
+    asked = []
+
+    class Ray:
+        class data:
+            @staticmethod
+            def from_items(groups, override_num_blocks):
+                asked.append(override_num_blocks)
+                return Ray.Named(groups)
+
+        class Named(list):
+            def map_batches(self, read, **options):
+                given = [pyarrow.Table.from_pylist([one]) for one in self]
+                return [table for one in given for table in read(one)]
+
+    read, names = rays._read(Ray, "read_parquet", tmp_path)
+    assert asked == [6] and names == ["id", "text"]
+    assert pyarrow.concat_tables(read)["id"].to_pylist() == list(range(6000))
+    assert max(map(len, read)) <= rays.BATCH
 
 
 def labelled(folder):

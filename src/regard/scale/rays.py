@@ -7,7 +7,7 @@ that dies is started again by Ray, and what it had not finished is done again.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -61,8 +61,8 @@ def label_with_ray(
         cores, cards = _cores(ray), int(ray.cluster_resources().get("GPU", 0))
         if gpus and not cards:
             raise ConfigError("Ray finds no GPU; use --device cpu")
-        rows = getattr(ray.data, reader)(str(Path(data).resolve()))
-        _require_columns(rows.columns() or (), text_column, labelling)
+        rows, names = _read(ray, reader, Path(data).resolve())
+        _require_columns(names, text_column, labelling)
         labelled = rows.map_batches(
             Labeller,
             fn_constructor_args=(str(folder.resolve()), text_column),
@@ -81,6 +81,42 @@ def label_with_ray(
     finally:
         if started:
             ray.shutdown()
+
+
+def _read(ray: ModuleType, reader: str, place: Path) -> tuple[Any, list[str]]:
+    """The rows, as Ray will read them, and the names of their columns.
+
+    Row groups of Parquet files are named to Ray one by one: its own reader cuts a large file in two
+    and may begin with the second half, whatever order it was asked for.
+    """
+    if reader != "read_parquet":
+        rows = getattr(ray.data, reader)(str(place))
+        return rows, rows.columns() or []
+    from pyarrow.parquet import ParquetFile
+
+    files = (
+        [place] if place.is_file() else sorted(path for path in place.iterdir() if path.is_file())
+    )
+    opened = [(str(path), ParquetFile(path)) for path in files]
+    groups = [
+        {"path": path, "group": number}
+        for path, file in opened
+        for number in range(file.num_row_groups)
+    ]
+    named = ray.data.from_items(groups, override_num_blocks=max(len(groups), 1))
+    rows = named.map_batches(_read_groups, batch_size=None, batch_format="pyarrow")
+    return rows, opened[0][1].schema_arrow.names
+
+
+def _read_groups(named: Any) -> Iterator[Any]:
+    """Read row groups, a batch at a time."""
+    from pyarrow import Table
+    from pyarrow.parquet import ParquetFile
+
+    for one in named.to_pylist():
+        file = ParquetFile(one["path"])
+        for batch in file.iter_batches(BATCH, row_groups=[one["group"]]):
+            yield Table.from_batches([batch])
 
 
 def _in_order(out: Path) -> object:
