@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -46,6 +46,7 @@ __all__ = [
     "is_bert",
     "is_model",
     "open_folder",
+    "read_config",
     "require_free",
     "seal",
     "task_of",
@@ -115,15 +116,21 @@ def seal(folder: Path) -> None:
     _write_json(folder / CONFIG, about)
 
 
-def is_bert(folder: Path) -> bool:
-    """Whether a folder holds a BERT as everyone exchanges them."""
+def read_config(folder: Path) -> dict[str, Any] | None:
+    """Return what the configuration of a folder says; None where it has none that can be read."""
     if not (folder / CONFIG).is_file():
-        return False  # a pipe would keep whoever opens it waiting
+        return None  # a pipe would keep whoever opens it waiting
     try:
         about = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
-        return False
-    return isinstance(about, dict) and about.get("model_type") == "bert" and "format" not in about
+        return None
+    return about if isinstance(about, dict) else None
+
+
+def is_bert(folder: Path) -> bool:
+    """Whether a folder holds a BERT as everyone exchanges them."""
+    about = read_config(folder)
+    return about is not None and about.get("model_type") == "bert" and "format" not in about
 
 
 def is_model(folder: Path) -> bool:

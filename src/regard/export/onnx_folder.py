@@ -32,6 +32,7 @@ from .. import __version__
 from ..data.batch import Batch, gather
 from ..errors import ConfigError, MissingExtra, ModelError
 from ..estimators.exchange import recover_folder, replace_folder, require_place
+from ..estimators.folder import read_config
 from ..estimators.footprint import SAMPLE
 from ..explain.fitted import Fitted
 from ..files import naming
@@ -106,13 +107,7 @@ def require_packages() -> None:
 
 def is_export(folder: Path) -> bool:
     """Whether a folder is one that was exported."""
-    if not (folder / CONFIG).is_file() or not (folder / MODEL).is_file():
-        return False
-    try:
-        about = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return False
-    return isinstance(about, dict) and "export" in about
+    return (folder / MODEL).is_file() and "export" in (read_config(folder) or {})
 
 
 def require_free(folder: Path) -> None:

@@ -69,7 +69,7 @@ def fit_linear(
     takes and hardly what is found. After ``steps`` steps it ends, wherever it is.
 
     BLAS gets one thread. The libraries of NumPy and SciPy keep a pool each, whose idle threads
-    spin in the way of the other's: with two each, sums over long rows took seventy times as long.
+    spin in the way of the other's, and most of a fit is then spent waiting.
     """
     from threadpoolctl import threadpool_limits
 
