@@ -174,6 +174,22 @@ class TestBackbone:
         third = self.fit(weights / "w.pth", pictures, captions, features=kept)
         assert third.predict(pictures[:3]) == first.predict(pictures[:3])
 
+    def test_an_evaluation_looks_at_each_picture_once(self, weights, pictures, captions):
+        fitted = self.fit(weights / "w.pth", pictures, captions)
+        counts = []
+        fitted.reader_.backbone.register_forward_hook(
+            lambda network, given, made: counts.append(len(made))
+        )
+        several = [[caption, f"{caption} again"] for caption in captions]
+        found = fitted.evaluate(caption_pictures(pictures, several), worst=20)
+        assert sum(counts) == 20
+        for one in found.worst:
+            number = int(one.name.removeprefix("picture "))
+            alone = fitted.evaluate(
+                caption_pictures(pictures[number - 1 : number], several[number - 1 : number])
+            )
+            assert one.loss == pytest.approx(alone.scores.loss, rel=1e-4)
+
     def test_a_saved_folder_brings_its_backbone(self, weights, pictures, captions, tmp_path):
         fitted = self.fit(weights / "w.pth", pictures, captions)
         fitted.save(tmp_path / "model")

@@ -20,7 +20,15 @@ from ..data.captions import (
     read_captioned,
     read_captions,
 )
-from ..data.pictures import Given, PictureFile, Pixels, draw_small, open_picture, require_pillow
+from ..data.pictures import (
+    Given,
+    PictureBatch,
+    PictureFile,
+    Pixels,
+    draw_small,
+    open_picture,
+    require_pillow,
+)
 from ..data.targets import TargetBatch
 from ..errors import ConfigError, DataError, ModelError
 from ..explain.caption_receipts import measure_caption_receipt
@@ -46,8 +54,8 @@ from ..tasks.captions import score_captions
 from ..tasks.generate import (
     ForcingConfig,
     GenerationConfig,
-    TokenLoss,
     generate,
+    target_losses,
     written_ids,
 )
 from ..text.units import END, Units, UnitsConfig, spell
@@ -86,8 +94,10 @@ CAPTION_UNITS = UnitsConfig(kind="words", size=10_000, min_count=3, lowercase=Tr
 """Captions are written in whole words, so that each says where it looked."""
 CAPTION_GENERATION = GenerationConfig(method="beam", beam=5, longest=40)
 """How captions are written."""
-WRITTEN_TOGETHER = 32
+WRITTEN_TOGETHER = 64
 """How many pictures are written about together."""
+TOLD_TOGETHER = 256
+"""How many captions that people wrote are scored together."""
 
 
 class Captioner(WritingEstimator[ShowAttendTellConfig]):
@@ -275,27 +285,32 @@ class Captioner(WritingEstimator[ShowAttendTellConfig]):
         cannot be read is left out, and named in the scores.
         """
         self._require_fitted()
-        files, references, left_out = _group(captions, self.reader_)
-        if not files:
+        files, references, left_out = _group(captions)
+        wrote: list[_Wrote] = []
+        losses: list[tuple[float, int]] = []
+        for looked in self._looked_at(iter(files), left_out):
+            wrote += self._write(looked, self.generation)
+            told = [references[file.digest] for file in looked.files]
+            losses += self._losses(looked.batch, told)
+        if not wrote:
             raise DataError(f"there are no pictures to score; {'; '.join(left_out[:3])}")
-        wrote = list(self._written(iter(files), self.generation))
+        people = [references[one.file.digest] for one in wrote]
         texts = [self._candidate(one.found[0]).text for one in wrote]
-        losses = self._losses(files, references)
         scores = replace(
-            score_captions(texts, references, title=title),
+            score_captions(texts, people, title=title),
             loss=float(np.average([loss for loss, _ in losses], weights=[n for _, n in losses])),
             unended=sum(not one.found[0].ended for one in wrote),
             effective_count=self._effective_count(wrote),
             left_out=tuple(left_out),
         )
-        order = sorted(range(len(files)), key=lambda place: -losses[place][0])
+        order = sorted(range(len(wrote)), key=lambda place: -losses[place][0])
         shown = order[:worst] if self.settings_.network.attends else []
         return CaptionEvaluation(
             scores,
             tuple(
                 replace(
                     self._caption(wrote[place], receipt=receipt),
-                    references=tuple(references[place]),
+                    references=tuple(people[place]),
                     loss=losses[place][0],
                 )
                 for place in shown
@@ -383,11 +398,32 @@ class Captioner(WritingEstimator[ShowAttendTellConfig]):
         self, pictures: Iterator[PictureFile], config: GenerationConfig
     ) -> Iterator[_Wrote]:
         self._require_fitted()
+        for looked in self._looked_at(pictures):
+            yield from self._write(looked, config)
+
+    def _looked_at(
+        self, pictures: Iterator[PictureFile], left_out: list[str] | None = None
+    ) -> Iterator[_Looked]:
+        """Look at pictures, some together.
+
+        One that cannot be read is an error, or is named in ``left_out`` where there is such a list.
+        """
         for files in chunks(pictures, WRITTEN_TOGETHER):
-            pixels = [self.reader_.decode(one) for one in files]
-            found = generate(self.model_, self.reader_.batch(pixels), config)
-            for parts in zip(files, pixels, found, strict=True):
-                yield _Wrote(*parts)
+            seen: list[tuple[PictureFile, Pixels]] = []
+            for file in files:
+                try:
+                    seen.append((file, self.reader_.decode(file)))
+                except DataError as problem:
+                    if left_out is None:
+                        raise
+                    left_out.append(str(problem))
+            if seen:
+                pixels = [one for _, one in seen]
+                yield _Looked([file for file, _ in seen], pixels, self.reader_.batch(pixels))
+
+    def _write(self, looked: _Looked, config: GenerationConfig) -> list[_Wrote]:
+        found = generate(self.model_, looked.batch, config)
+        return [_Wrote(*one) for one in zip(looked.files, looked.pixels, found, strict=True)]
 
     def _candidate(self, found: Hypothesis) -> Candidate:
         text = self.units_.decode(written_ids(found))
@@ -427,24 +463,22 @@ class Captioner(WritingEstimator[ShowAttendTellConfig]):
 
     @torch.no_grad()
     def _losses(
-        self, files: Sequence[PictureFile], references: Sequence[Sequence[str]]
+        self, pictures: PictureBatch, references: Sequence[Sequence[str]]
     ) -> list[tuple[float, int]]:
         """What a word of the references of each picture costs, and how many words they have."""
-        found = []
+        places = [place for place, some in enumerate(references) for _ in some]
+        texts = [text for some in references for text in some]
+        ids = [torch.tensor([*cut.ids.tolist(), END]) for cut in cut_texts(texts, self.units_)]
+        totals, counts = np.zeros(len(references)), np.zeros(len(references), dtype=np.int64)
         with in_evaluation(self.model_):
-            for file, some in zip(files, references, strict=True):
-                ids = [[*cut.ids.tolist(), END] for cut in cut_texts(some, self.units_)]
-                picture = self.reader_.batch([self.reader_.decode(file)])
-                many = replace(picture, values=picture.values.expand(len(ids), -1, -1, -1))
-                device = picture.values.device
-                told = Ragged(
-                    torch.tensor([id for row in ids for id in row], device=device),
-                    torch.tensor([len(row) for row in ids], device=device),
-                )
-                cost = TokenLoss()(self.model_, TargetBatch(many, told))
-                count = int(cost.weight)
-                found.append((float(cost.total) / count, count))
-        return found
+            for rows in chunks(range(len(ids)), TOLD_TOGETHER):
+                about = [places[row] for row in rows]
+                target = Ragged.from_rows([ids[row] for row in rows]).to(self.reader_.device)
+                source = replace(pictures, values=pictures.values[about])
+                costs = target_losses(self.model_, TargetBatch(source, target))
+                np.add.at(totals, about, costs.cpu().numpy())
+                np.add.at(counts, about, target.lengths.cpu().numpy())
+        return [(total / count, int(count)) for total, count in zip(totals, counts, strict=True)]
 
     def _effective_count(self, wrote: Sequence[_Wrote]) -> float | None:
         """How many cells a written word looked at, on average."""
@@ -456,6 +490,15 @@ class Captioner(WritingEstimator[ShowAttendTellConfig]):
             if one.found[0].weights is not None
         ]
         return float(np.concatenate(counts).mean()) if counts else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Looked:
+    """Pictures that were looked at together."""
+
+    files: list[PictureFile]
+    pixels: list[Pixels]
+    batch: PictureBatch
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -482,33 +525,25 @@ def _open_all(pictures: Iterable[Given]) -> Iterator[PictureFile]:
 
 
 def _group(
-    captions: Iterable[Captioned], reader: PictureReader
-) -> tuple[list[PictureFile], list[list[str]], list[str]]:
-    """Each picture once, with all its captions, and those that cannot be read."""
+    captions: Iterable[Captioned],
+) -> tuple[list[PictureFile], dict[str, list[str]], list[str]]:
+    """Each picture once, its captions by its digest, and the files that cannot be read."""
     files: dict[str, PictureFile] = {}
     references: dict[str, list[str]] = {}
     bad: dict[str, None] = {}
-    broken: set[str] = set()
     before: tuple[object, PictureFile] | None = None
     for one in captions:
         try:
             if before is None or before[0] is not one.picture:
                 before = (one.picture, one.open())
-            file = before[1]
-            if file.digest in broken:
-                continue
-            if file.digest not in files:
-                reader.decode(file)
         except DataError as problem:
-            if before is not None and before[0] is one.picture:
-                broken.add(before[1].digest)
             bad[str(problem)] = None
             continue
-        files.setdefault(file.digest, file)
         if one.caption is not None:
+            file = before[1]
+            files.setdefault(file.digest, file)
             references.setdefault(file.digest, []).append(one.caption)
-    told = [digest for digest in files if digest in references]
-    return [files[one] for one in told], [references[one] for one in told], list(bad)
+    return list(files.values()), references, list(bad)
 
 
 def _data_facts(data: PreparedCaptions) -> dict[str, Plain]:

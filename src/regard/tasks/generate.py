@@ -23,6 +23,7 @@ from ..models.base import Output, WritingModel
 from ..nn.decoding.search import Ends, Hypothesis, beam_search, greedy_search, sample
 from ..nn.decoding.writing import NextPiece, State
 from ..nn.dropout import in_evaluation
+from ..nn.rows import row_sum
 from ..text.units import END, START
 from ..text.vocab import PADDING
 from .loss import Loss
@@ -36,6 +37,7 @@ __all__ = [
     "TokenLoss",
     "forcing_ratio",
     "generate",
+    "target_losses",
     "written_ids",
 ]
 
@@ -158,6 +160,14 @@ class TokenLoss:
     def to(self, device: torch.device) -> TokenLoss:
         """The same loss; it has nothing that lies on a device."""
         return self
+
+
+def target_losses(model: WritingModel[S], batch: TargetBatch[S]) -> Tensor:
+    """Return what the tokens of each target cost together, (targets,), the end counted."""
+    logits = model(batch).logits.float()
+    return row_sum(
+        batch.target.with_values(F.cross_entropy(logits, batch.target.values, reduction="none"))
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
