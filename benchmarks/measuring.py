@@ -101,6 +101,24 @@ def save(name: str, result: Mapping[str, object]) -> None:
     print(f"\nwritten to {path}")
 
 
+def kept_runs(path: Path) -> list[dict]:
+    """The runs that a file has, one a line; none where there is no file yet."""
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def add_run(path: Path, run: Mapping[str, object]) -> dict:
+    """Write a run behind those of a file, with commit, date and machine, as soon as it ends.
+
+    Several processes may do so at once. A benchmark that is ended early goes on from there.
+    """
+    about = {key: value for key, value in provenance().items() if key != "seeds"}
+    whole = {**run, **about}
+    with path.open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.write(json.dumps(whole) + "\n")
+    return whole
+
+
 def keep_run(name: str, run: Mapping[str, object], same: Sequence[str]) -> None:
     """Add one run to a file of runs, in the place of an earlier one with the ``same`` fields.
 

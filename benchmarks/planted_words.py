@@ -1,7 +1,7 @@
 """Planted words: are the words that decide the heaviest, where it is known which they are?
 
     python benchmarks/planted_words.py [--documents 4000] [--seeds 0 1 2] [--kinds word phrase both]
-        [--workers 1]
+        [--workers 1] [--runs FILE] [--stop-after SECONDS]
 
 Documents of ten real IMDB sentences in which some words are planted, and these words alone are the
 label; where they are not, or not together, it is "open". Three kinds of truth:
@@ -12,6 +12,8 @@ both    a colour in one sentence and a tree in another: together they decide, no
 
 Of 400 new documents of each kind, those with a label other than open that the model gets right are
 explained by the method that the fit chose. Counted is how often the planted words are the heaviest.
+What has been run is kept in --runs and not run again; the file of results is written when all of it
+is there.
 Needs ../shared/data/imdb/train.parquet.
 """
 
@@ -21,13 +23,15 @@ import argparse
 import random
 import statistics
 import sys
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
+from pathlib import Path
 
 import torch
-from measuring import IMDB, provenance, save
+from measuring import IMDB, RESULTS, add_run, kept_runs, save, whole
 from planted import real_sentences
 
 from regard import DocumentClassifier, HANConfig, TrainingConfig
@@ -60,26 +64,48 @@ def main() -> None:
     parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=list(KINDS))
     parser.add_argument("--workers", type=int, default=1, help="trainings at the same time")
     parser.add_argument("--name", default="planted-words", help="of the file of results")
+    parser.add_argument("--runs", type=Path, default=RESULTS / "planted-words-runs.jsonl")
+    parser.add_argument("--stop-after", type=float, default=float("inf"), metavar="SECONDS")
     options = parser.parse_args()
     if not IMDB.exists():
         sys.exit(f"{IMDB} is not here; this benchmark needs the IMDB reviews")
-    found: dict[str, object] = {"documents": options.documents, "test": TEST}
+    asked = [(kind, seed) for seed in options.seeds for kind in options.kinds]
+    done = {(one["kind"], one["seed"]) for one in runs_of(options)}
+    ends = time.time() + options.stop_after
     with ProcessPoolExecutor(options.workers, get_context("spawn")) as pool:
-        runs = {
-            kind: [pool.submit(run, kind, seed, options.documents) for seed in options.seeds]
-            for kind in options.kinds
-        }
-        for kind, asked in runs.items():
-            results = [one.result() for one in asked]
-            share = statistics.mean(one["heaviest"] for one in results)
-            found[kind] = {"heaviest": share, "must": MUST[kind], "runs": results}
-            print(f"{kind}: {share:.3f} (must {MUST[kind]})", flush=True)
+        left = [one for one in asked if one not in done]
+        going = [pool.submit(run, *one, options.documents, options.runs, ends) for one in left]
+        for one in going:
+            one.result()
     torch.set_num_threads(1)
-    save(options.name, {**provenance(options.seeds), **found})
+    report([one for one in runs_of(options) if (one["kind"], one["seed"]) in asked], options)
 
 
-def run(kind: str, seed: int, documents: int) -> dict[str, object]:
-    """Train on planted documents at the defaults, and look which words are heaviest in others."""
+def runs_of(options: argparse.Namespace) -> list[dict]:
+    return [one for one in kept_runs(options.runs) if one["documents"] == options.documents]
+
+
+def report(runs: Sequence[dict], options: argparse.Namespace) -> None:
+    """Write the file of results, unless runs are missing."""
+    found: dict[str, object] = {"documents": options.documents, "test": TEST}
+    for kind in options.kinds:
+        some = sorted((one for one in runs if one["kind"] == kind), key=lambda one: one["seed"])
+        if len(some) < len(options.seeds):
+            sys.exit(f"{kind}: {len(some)} of {len(options.seeds)} seeds have been run")
+        share = statistics.mean(one["heaviest"] for one in some)
+        found[kind] = {"heaviest": share, "must": MUST[kind], "runs": some}
+        print(f"{kind}: {share:.3f} (must {MUST[kind]})", flush=True)
+    about = {key: value for key, value in whole(runs).items() if key != "runs"}
+    save(options.name, {**about, **found})
+
+
+def run(kind: str, seed: int, documents: int, runs: Path, ends: float) -> None:
+    """Train on planted documents at the defaults, and look which words are heaviest in others.
+
+    Nothing is begun when the time has come to end.
+    """
+    if time.time() > ends:
+        return
     torch.set_num_threads(1)
     words = {word for table in (COLOURS, TREES, THINGS) for some in table.values() for word in some}
     sentences = [one for one in real_sentences(2000) if not words & set(one.lower().split())]
@@ -93,6 +119,8 @@ def run(kind: str, seed: int, documents: int) -> dict[str, object]:
     right = [one for one, answer in zip(test, answers, strict=True) if one.label == answer]
     decided = [one for one in right if one.label != OPEN]
     result: dict[str, object] = {
+        "kind": kind,
+        "documents": documents,
         "seed": seed,
         "method": classifier.facts_["explain_method"],
         "accuracy": len(right) / len(test),
@@ -103,8 +131,8 @@ def run(kind: str, seed: int, documents: int) -> dict[str, object]:
             for name in methods_for(classifier.model_)
         },
     }
-    print(kind, result, flush=True)
-    return result
+    print(result, flush=True)
+    add_run(runs, result)
 
 
 def found_in(

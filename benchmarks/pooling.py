@@ -1,12 +1,14 @@
 """Is attention worth it? HN-ATT against HN-AVE and HN-MAX, and HAN against CAHAN, on IMDB.
 
-    python benchmarks/pooling.py [--documents 25000] [--seeds 0 1 2 3 4] [--jobs 1]
+    python benchmarks/pooling.py [--documents 25000] [--seeds 0 1 2 3 4] [--variants HN-ATT HN-AVE]
+        [--jobs 1] [--runs FILE] [--stop-after SECONDS]
 
 Each is trained at the defaults of `regard train`, n-grams beside the network, on the same training
 reviews and scored on the same test reviews: the model as people get it, and its network alone. The
 tests are those of `regard compare`: paired over documents and seeds, corrected for how many there
 are. What is trained is kept in --runs and not trained again; --stop-after begins no training after
-so many seconds. Nothing is chosen here, so the test reviews are looked at to score alone.
+so many seconds. N-grams do not hang on the network: with one seed they are learnt once, and stand
+beside each variant. Nothing is chosen here, so the test reviews are looked at to score alone.
 
 Needs ../shared/data/imdb, or --data with train.parquet and test.parquet in it.
 """
@@ -15,18 +17,22 @@ from __future__ import annotations
 
 import argparse
 import base64
+import hashlib
 import json
 import os
 import random
 import statistics
 import sys
 import time
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
-from measuring import IMDB, RESULTS, provenance, save
+from measuring import IMDB, RESULTS, add_run, kept_runs, save, whole
+
+from regard.estimators import wide
 
 VARIANTS = {
     "HN-ATT": ("han", []),
@@ -43,6 +49,7 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=25_000)
     parser.add_argument("--test-documents", type=int, default=25_000)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
+    parser.add_argument("--variants", nargs="+", choices=VARIANTS, default=list(VARIANTS))
     parser.add_argument("--data", type=Path, default=IMDB)
     parser.add_argument("--device", default="auto")
     parser.add_argument("--jobs", type=int, default=1, help="trainings side by side")
@@ -54,40 +61,54 @@ def main() -> None:
     if not (options.data / "train.parquet").exists():
         sys.exit(f"{options.data} is not here; this benchmark needs the IMDB reviews")
     os.environ["OMP_NUM_THREADS"] = str(options.threads)
-    runs = [run for run in kept(options.runs) if run["documents"] == options.documents]
-    done = {(run["variant"], run["seed"]) for run in runs}
-    todo = [(name, seed) for seed in options.seeds for name in VARIANTS if (name, seed) not in done]
-    runs += train_all(todo, options)
-    report([run for run in runs if run["seed"] in options.seeds], options)
-
-
-def kept(path: Path) -> list[dict]:
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-
-
-def train_all(todo: list[tuple[str, int]], options: argparse.Namespace) -> list[dict]:
-    """Train side by side, and keep each as it comes."""
-    began, left, found = time.monotonic(), list(todo), []
+    asked = [(name, seed) for seed in options.seeds for name in options.variants]
+    done = {(run["variant"], run["seed"]) for run in runs_of(options)}
+    left = {
+        seed: [name for name in options.variants if (name, seed) not in done]
+        for seed in options.seeds
+    }
+    ends = time.time() + options.stop_after
     with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
-        going: set[Future] = set()
-        while left or going:
-            while left and len(going) < options.jobs:
-                if time.monotonic() - began > options.stop_after:
-                    print(f"no time is left for {len(left)} trainings", flush=True)
-                    left = []
-                    break
-                going.add(pool.submit(train, *left.pop(0), vars(options)))
-            if not going:
-                break
-            finished, going = wait(going, return_when=FIRST_COMPLETED)
-            for one in finished:
-                run = one.result()
-                found.append(run)
-                with options.runs.open("a") as file:
-                    file.write(json.dumps(run) + "\n")
-                shown = {name: value for name, value in run.items() if not name.startswith("right")}
-                print(json.dumps(shown), flush=True)
-    return found
+        going = [pool.submit(train_seed, *one, vars(options), ends) for one in left.items()]
+        for one in going:
+            one.result()
+    report([run for run in runs_of(options) if (run["variant"], run["seed"]) in asked], options)
+
+
+def runs_of(options: argparse.Namespace) -> list[dict]:
+    return [run for run in kept_runs(options.runs) if run["documents"] == options.documents]
+
+
+def train_seed(seed: int, variants: list[str], options: dict, ends: float) -> None:
+    """Train some variants with one seed, and keep each as it comes."""
+    import torch
+
+    torch.set_num_threads(options["threads"])
+    wide.learn_ngrams = learning_once(wide.learn_ngrams)
+    for name in variants:
+        if time.time() > ends:
+            print(f"no time is left for {name} with seed {seed}", flush=True)
+            return
+        run = add_run(options["runs"], train(name, seed, options))
+        told = {name: value for name, value in run.items() if not name.startswith("right")}
+        print(json.dumps(told), flush=True)
+
+
+def learning_once(learn: Callable[..., wide.Learnt | None]) -> Callable[..., wide.Learnt | None]:
+    """Learn n-grams that no network has a say in once for all networks of the same documents."""
+    known: dict[bytes, wide.Learnt | None] = {}
+
+    def learn_or_recall(
+        data: wide.LearningData, config: wide.WideConfig, **rest: object
+    ) -> wide.Learnt | None:
+        asked = (data.rows.ids, data.rows.sentence_lengths, data.rows.sentences, data.labels)
+        parts = [np.ascontiguousarray(one).tobytes() for one in (*asked, data.held_out_in)]
+        key = hashlib.sha256(b"".join([*parts, repr(config).encode()])).digest()
+        if key not in known:
+            known[key] = learn(data, config, **rest)
+        return known[key]
+
+    return learn_or_recall
 
 
 def train(variant: str, seed: int, options: dict) -> dict:
@@ -146,7 +167,9 @@ def report(runs: list[dict], options: argparse.Namespace) -> None:
     seeds = sorted(set.intersection(*(set(one) for one in by_name.values())))
     if not seeds:
         sys.exit("no seed of all variants is trained yet")
-    found: dict[str, object] = provenance(seeds) | {
+    used = [run for run in runs if run["seed"] in seeds]
+    about = {key: value for key, value in whole(used).items() if key != "runs"}
+    found: dict[str, object] = about | {
         "training_documents": options.documents,
         "test_documents": options.test_documents,
         "device": options.device,

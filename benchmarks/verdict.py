@@ -1,13 +1,15 @@
 """How often a receipt's verdict is wrong, and how often it finds what was planted.
 
     python benchmarks/verdict.py [--documents 1000] [--training 4000] [--planted 3000] [--workers 1]
+        [--runs FILE] [--stop-after SECONDS]
 
 Trains a small HAN on part of IMDB's training reviews and judges explanations of its test reviews,
 on which no threshold was fitted, cut at sentence ends into bands of length. What should not be
 called faithful: scores of the methods dealt out at random, the methods asked of a copy of the
 network with fresh weights, and answers of that copy itself, which hang on next to nothing. What
 should be: the methods' explanations of planted documents, in which one sentence among others says
-the label, if the model got it right.
+the label, if the model got it right. What has been judged is kept in --runs and not judged again
+(both are trained anew, which gives the same models); the file of results is written when all is.
 Needs ../shared/data/imdb.
 """
 
@@ -19,9 +21,10 @@ import itertools
 import random
 import sys
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
@@ -29,7 +32,7 @@ from typing import cast
 
 import pyarrow.parquet
 import torch
-from measuring import IMDB, provenance, save
+from measuring import IMDB, RESULTS, add_run, kept_runs, provenance, save
 from planted import LABELS, cue_sentence, real_sentences
 
 from regard import DocumentClassifier, HANConfig, TrainingConfig
@@ -64,6 +67,8 @@ def main() -> None:
     parser.add_argument("--planted", type=int, default=3000, help="planted documents to train on")
     parser.add_argument("--workers", type=int, default=1, help="processes that judge")
     parser.add_argument("--name", default="verdict", help="of the file of results")
+    parser.add_argument("--runs", type=Path, default=RESULTS / "verdict-runs.jsonl")
+    parser.add_argument("--stop-after", type=float, default=float("inf"), metavar="SECONDS")
     options = parser.parse_args()
     if not IMDB.exists():
         sys.exit(f"{IMDB} is not here; this benchmark needs the IMDB reviews")
@@ -71,6 +76,9 @@ def main() -> None:
     rules = {"error_rate": ERROR_RATE, "agreement": AGREEMENT, "least_lead": LEAST_LEAD}
     settings = {"documents": options.documents, "training": options.training}
     found: dict[str, object] = {**provenance(), **settings, **rules}
+    done = {(one["kind"], one["band"], one["first"]) for one in kept_runs(options.runs)}
+    ends = time.time() + options.stop_after
+    missing = 0
     with (
         tempfile.TemporaryDirectory() as folder,
         ProcessPoolExecutor(options.workers, get_context("spawn")) as pool,
@@ -80,25 +88,46 @@ def main() -> None:
             "reviews": pool.submit(teach_reviews, options.training, Path(folder)),
             "planted": pool.submit(teach_planted, options.planted, Path(folder)),
         }
-        asked = {}
+        going = []
         for kind, training in taught.items():
             method = training.result()
             print(f"{kind}: the method chosen is {method}", flush=True)
             found[kind] = {"default method": method}
             for band, texts in TEXTS[kind](Path(folder), options.documents):
                 for turn, first in enumerate(range(0, len(texts), TOGETHER)):
+                    if (kind, band, first) in done:
+                        continue
+                    place = {"kind": kind, "band": band, "first": first}
                     some = texts[first : first + TOGETHER]
                     seed = FRESH_SEEDS[turn % len(FRESH_SEEDS)]
-                    asked[pool.submit(JUDGES[kind], Path(folder), some, seed)] = kind, band
-        counted: dict[tuple[str, str], Verdicts] = {}
-        for done in as_completed(asked):
-            for name, counts in done.result().items():
-                counted.setdefault(asked[done], {}).setdefault(name, Counter()).update(counts)
+                    going.append(
+                        pool.submit(judge_some, Path(folder), place, some, seed, options.runs, ends)
+                    )
+        missing = sum(not one.result() for one in going)
+    if missing:
+        sys.exit(f"no time was left for {missing} times {TOGETHER} texts")
+    counted: dict[tuple[str, str], Verdicts] = {}
+    runs = kept_runs(options.runs)
+    for one in runs:
+        for name, counts in one["verdicts"].items():
+            sums = counted.setdefault((one["kind"], one["band"]), {})
+            sums.setdefault(name, Counter()).update(counts)
     for kind, bands in (("reviews", BANDS), ("planted", tuple(BODIES))):
         for band in map(named, bands):
             rates = summary(f"{kind} {band}", counted[kind, band])
             found[kind] = {**cast(dict[str, object], found[kind]), band: rates}
-    save(options.name, found)
+    save(options.name, {**found, "commit": ", ".join(sorted({one["commit"] for one in runs}))})
+
+
+def judge_some(
+    folder: Path, place: dict[str, object], texts: Sequence[str], seed: int, runs: Path, ends: float
+) -> bool:
+    """Judge some texts and keep what was found, unless the time has come to end."""
+    if time.time() > ends:
+        return False
+    verdicts = JUDGES[str(place["kind"])](folder, texts, seed)
+    add_run(runs, {**place, "verdicts": verdicts})
+    return True
 
 
 def teach_reviews(count: int, folder: Path) -> str:
