@@ -50,9 +50,10 @@ def test_mean_and_attention_are_compared_seed_by_seed(toy_reviews, monkeypatch, 
     (run,) = (pooling.train("HN-AVE", 0, options) for _ in range(1))
     assert run["whole"] == pooling.unpacked(run["right_whole"], 64).mean()
     assert run["network"] == pooling.unpacked(run["right_network"], 64).mean()
+    about = {"commit": "abc", "date": "2026-11-16", "machine": {"processor": "x"}}
     made_up = {"HN-ATT": 60, "HN-AVE": 30, "HN-MAX": 60, "CAHAN": 59}
     runs = [
-        {"variant": name, "seed": seed, "whole": right / 64, "network": right / 64}
+        {"variant": name, "seed": seed, "whole": right / 64, "network": right / 64, **about}
         | {f"right_{part}": pooling.packed(np.arange(64) < right) for part in pooling.PARTS}
         for name, right in made_up.items()
         for seed in range(5)
@@ -63,6 +64,28 @@ def test_mean_and_attention_are_compared_seed_by_seed(toy_reviews, monkeypatch, 
     assert worse["pair"] == "HN-ATT - HN-AVE" and worse["difference"] == pytest.approx(30 / 64)
     assert worse["p_corrected"] < 0.001 and worse["seeds_won"] == 5
     assert same["p"] == 1 and alike["interval"][0] <= 0
+    assert found["commit"] == "abc" and found["seeds"] == [0, 1, 2, 3, 4]
+
+
+def test_ngrams_that_are_learnt_once_are_those_of_every_variant(toy_reviews, monkeypatch):
+    """Learnt once for a seed, they give each variant the answers that it has with its own."""
+    monkeypatch.syspath_prepend(str(FOLDER))
+    pooling = script("pooling")
+    toy_reviews.with_name("test.parquet").write_bytes(toy_reviews.read_bytes())
+    options = {"data": toy_reviews.parent, "documents": 64, "test_documents": 64, "device": "cpu"}
+    own = pooling.train("HN-MAX", 1, options)
+    learn, asked = pooling.wide.learn_ngrams, []
+
+    def counted(*given, **named):
+        asked.append(given)
+        return learn(*given, **named)
+
+    monkeypatch.setattr(pooling.wide, "learn_ngrams", pooling.learning_once(counted))
+    pooling.train("HN-ATT", 1, options)
+    recalled = pooling.train("HN-MAX", 1, options)
+    assert len(asked) == 1 and recalled["right_whole"] == own["right_whole"]
+    pooling.train("HN-MAX", 2, options)
+    assert len(asked) == 2, "another seed holds other documents out"
 
 
 def test_words_of_the_list_are_counted_among_the_heaviest_tenth_and_the_others(capsys):
