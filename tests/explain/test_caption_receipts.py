@@ -3,6 +3,8 @@
 import numpy as np
 
 from regard.explain.alignment_receipts import SETS, measure_receipt
+from regard.records.alignment import LEAST_DECIDED
+from regard.records.explanation import FAITHFUL, UNDECIDED
 
 
 def test_each_word_loses_the_cells_that_hold_most_of_its_weight():
@@ -19,10 +21,13 @@ def test_each_word_loses_the_cells_that_hold_most_of_its_weight():
         return 1 - gone.astype(float) @ needs.T / needs.sum(1)
 
     receipt = measure_receipt(weights, likely, share=0.9)
-    (versions,) = asked
+    versions, all_gone = asked
+    assert all_gone.tolist() == [[True] * 64]
     assert versions[1:4].sum(1).tolist() == [1, 6, 23]  # 18 of 20 rounded up to one of a few sizes
     assert [round(one.without, 3) for one in receipt.written] == [0, 0, 0]
     assert receipt.better_count == 3 and receipt.judgement.sets == SETS // 3
+    assert [one.blind for one in receipt.written] == [0, 0, 0]
+    assert min(one.p_value for one in receipt.written) >= 1 / (1 + SETS // 3), "its own set counts"
     sizes = versions[4:].sum(1)
     assert sorted(set(sizes.tolist())) == [1, 6, 23]
     chance = [one.random_drop for one in receipt.written]
@@ -34,3 +39,54 @@ def test_a_word_that_looks_everywhere_loses_half_at_most():
     receipt = measure_receipt(weights, lambda gone: 1 - gone.mean(1, keepdims=True), share=0.9)
     assert receipt.taken == 8
     assert receipt.written[0].drop == receipt.written[0].random_drop == 0.5
+
+
+def peaked(words):
+    """Weights of words that look at one cell of sixteen each."""
+    return np.eye(words, 16, dtype=np.float32)
+
+
+def test_a_word_that_the_picture_does_not_decide_is_no_part_of_the_verdict():
+    """004-09: "of" follows from the words before it; what it loses is rounding, and no evidence."""
+    weights = peaked(5)
+
+    def likely(gone):
+        """The first three words need their cell; the others are as sure without any."""
+        left = 1 - gone[:, :5].astype(float)
+        left[:, 3:] = 1 - 1e-7 * gone.sum(1, keepdims=True)
+        return left
+
+    receipt = measure_receipt(weights, likely, share=0.9)
+    assert [one.decided for one in receipt.written] == [True, True, True, False, False]
+    assert len(receipt.decided) == receipt.better_count == 3 and receipt.verdict == FAITHFUL
+    assert receipt.mean_drop == 1.0, "of the three alone"
+
+
+def test_where_the_picture_decides_no_word_the_verdict_says_so():
+    receipt = measure_receipt(peaked(4), lambda gone: np.full((len(gone), 4), 0.9), share=0.9)
+    assert receipt.verdict == UNDECIDED and receipt.judgement.p_value is None
+    assert not receipt.decided and len(receipt.written) == 4
+    assert receipt.mean_drop == receipt.mean_random_drop == receipt.better_count == 0
+
+
+def test_a_word_is_decided_from_one_percentage_point_on():
+    """The rule is fixed; a word that gains without the picture is not decided by it."""
+    lost = np.array([LEAST_DECIDED + 1e-6, LEAST_DECIDED - 1e-6, -0.3])
+
+    def likely(gone):
+        return 0.5 - np.outer(gone.all(1), lost)
+
+    written = measure_receipt(peaked(3), likely, share=0.9).written
+    assert [one.decided for one in written] == [True, False, False]
+
+
+def test_what_translations_read_is_not_taken_away_whole():
+    asked = []
+
+    def likely(gone):
+        asked.append(gone)
+        return np.ones((len(gone), 3))
+
+    receipt = measure_receipt(peaked(3), likely)
+    assert len(asked) == 1 and not asked[0].all(1).any()
+    assert all(one.blind is None and one.decided for one in receipt.written)

@@ -28,7 +28,15 @@ from ..records.alignment import (
     belonging,
     count_effective,
 )
-from ..records.explanation import CHANCE, FAITHFUL, NOT_MEASURED, TOO_SHORT, WEAK, Judgement
+from ..records.explanation import (
+    CHANCE,
+    FAITHFUL,
+    NOT_MEASURED,
+    TOO_SHORT,
+    UNDECIDED,
+    WEAK,
+    Judgement,
+)
 from ..text.units import START, Units
 from ..text.vocab import PADDING, UNKNOWN, CutText, cut_texts
 from .rankings import Floats
@@ -123,7 +131,8 @@ def measure_receipt(
 
     ``weights`` are (written pieces, items), and ``likely`` asks the network again. Without a
     ``share`` every piece loses as many items, those that a piece looked at on average; with one
-    each piece loses the items that hold this share of its weight, half of all at most.
+    each piece loses the items that hold this share of its weight, half of all at most. It is then
+    asked about without any item as well, and the verdict is of those pieces that need the items.
     """
     row_count, column_count = weights.shape
     if not row_count or not column_count:
@@ -145,21 +154,29 @@ def measure_receipt(
     by_size = asked[1 + row_count :].reshape(*sets.shape[:2], row_count)
     sizes = np.searchsorted(np.unique(counts), counts)
     random = by_size[:, sizes, np.arange(row_count)]  # (sets, rows), each of the row's own size
-    return _compare(start, without, random, round(float(counts.mean())), draw)
-
-
-def _compare(
-    start: Floats, without: Floats, random: Floats, taken: int, draw: np.random.Generator
-) -> AlignmentReceipt:
-    """Compare what is left without what was looked at with what random sets leave."""
     drops, others = start - without, start - random  # (rows,), (sets, rows)
     # Where all sets were tried, what was looked at is one of them.
-    every = others if len(others) < SETS else np.concatenate([drops[None], others])
+    tried_all = share is None and len(others) < SETS
+    every = others if tried_all else np.concatenate([drops[None], others])
     p_values = (every >= drops - 1e-9).mean(0)
-    written = tuple(
-        WrittenReceipt(*map(float, row))
-        for row in zip(start, without, random.mean(0), p_values, strict=True)
-    )
+    columns = [start, without, random.mean(0), p_values]
+    if share is not None:
+        columns += [likely(np.ones((1, column_count), dtype=bool))[0]]
+    written = tuple(WrittenReceipt(*map(float, row)) for row in zip(*columns, strict=True))
+    decided = np.array([one.decided for one in written])
+    taken = round(float(counts.mean()))
+    if not decided.any():
+        return AlignmentReceipt(Judgement("piece", UNDECIDED, sets=len(others)), written, taken)
+    drops, others, every = drops[decided], others[:, decided], every[:, decided]
+    better = float((others > others.mean(0)).mean())
+    return AlignmentReceipt(_judge(drops, others, every, draw), written, taken, better)
+
+
+def _judge(drops: Floats, others: Floats, every: Floats, draw: np.random.Generator) -> Judgement:
+    """Compare what is lost without what was looked at, (rows,), with what goes with random sets.
+
+    ``others`` are those sets, (sets, rows), and ``every`` has what was looked at among them.
+    """
     shuffled = _shuffled_means(every, draw)
     p_value = float((shuffled >= drops.mean() - 1e-9).mean())
     lead = float(drops.mean() - others.mean())
@@ -170,9 +187,7 @@ def _compare(
     elif p_value > ERROR_RATE and len(drops) * math.log(len(every)) < -math.log(ERROR_RATE):
         # There are so few ways to choose that none could be told from luck.
         verdict = TOO_SHORT
-    judged = Judgement("piece", verdict, p_value, None, lead, len(others), len(shuffled))
-    better = float((others > others.mean(0)).mean())
-    return AlignmentReceipt(judged, written, taken, better)
+    return Judgement("piece", verdict, p_value, None, lead, len(others), len(shuffled))
 
 
 def _shuffled_means(every: Floats, draw: np.random.Generator) -> Floats:

@@ -19,7 +19,21 @@ from .encoding import decode, encode
 from .explanation import Judgement, Piece
 from .weights import Span, require_inside
 
-__all__ = ["Alignment", "AlignmentReceipt", "WrittenReceipt", "belonging", "count_effective"]
+__all__ = [
+    "LEAST_DECIDED",
+    "Alignment",
+    "AlignmentReceipt",
+    "WrittenReceipt",
+    "belonging",
+    "count_effective",
+]
+
+LEAST_DECIDED = 0.01
+"""Probability that a word must lose without all there is to look at, or that does not decide it.
+
+Words such as "of" follow from the words before. They are as sure whatever is taken away, and what
+they lose without what they looked at is rounding.
+"""
 
 _WORD = re.compile(r"\S+")
 
@@ -35,6 +49,12 @@ class WrittenReceipt:
     without: float  # without what it looked at most
     random: float  # without as many random pieces, on average
     p_value: float  # the share of sets of as many pieces, its own among them, that cost as much
+    blind: float | None = None  # without all there is to look at; None: that was not asked
+
+    @property
+    def decided(self) -> bool:
+        """Whether it needs anything that there is to look at; where that was not asked, yes."""
+        return self.blind is None or self.probability - self.blind >= LEAST_DECIDED
 
     @property
     def drop(self) -> float:
@@ -62,19 +82,24 @@ class AlignmentReceipt:
         return self.judgement.verdict
 
     @property
+    def decided(self) -> tuple[WrittenReceipt, ...]:
+        """Those written pieces that need anything there is to look at; the others prove nothing."""
+        return tuple(one for one in self.written if one.decided)
+
+    @property
     def mean_drop(self) -> float:
-        """What a written piece loses without what it looked at, on average; 0 for none."""
-        return sum(one.drop for one in self.written) / max(1, len(self.written))
+        """What a decided piece loses without what it looked at, on average; 0 for none."""
+        return sum(one.drop for one in self.decided) / max(1, len(self.decided))
 
     @property
     def mean_random_drop(self) -> float:
-        """What a written piece loses without as many random pieces, on average; 0 for none."""
-        return sum(one.random_drop for one in self.written) / max(1, len(self.written))
+        """What a decided piece loses without as many random pieces, on average; 0 for none."""
+        return sum(one.random_drop for one in self.decided) / max(1, len(self.decided))
 
     @property
     def better_count(self) -> int:
-        """For how many written pieces what they looked at matters more than random pieces."""
-        return sum(one.drop > one.random_drop for one in self.written)
+        """For how many decided pieces what they looked at matters more than random pieces."""
+        return sum(one.drop > one.random_drop for one in self.decided)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -21,6 +21,7 @@ __all__ = [
     "FAITHFUL",
     "NOT_MEASURED",
     "TOO_SHORT",
+    "UNDECIDED",
     "WEAK",
     "Change",
     "ClassName",
@@ -37,6 +38,7 @@ __all__ = [
 ClassName = str | int
 FAITHFUL, WEAK, CHANCE = "faithful", "weak", "no better than chance"
 TOO_SHORT, NOT_MEASURED = "too short to tell", "not measured"
+UNDECIDED = "not decided by the picture"  # of captions: they would be written without it
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ class Judgement:
     """
 
     level: str  # "word" or "sentence"
-    verdict: str  # one of the five named above
+    verdict: str  # one of those named above
     p_value: float | None = None  # None: nothing was tested
     agreement: float | None = None  # from -1 to 1
     lead: float | None = None  # how much more probability hangs on the heaviest than on random ones

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from pydantic_core import PydanticSerializationError, to_json
 
-from ..records.alignment import Alignment, WrittenReceipt
+from ..records.alignment import Alignment, AlignmentReceipt, WrittenReceipt
 from ..records.caption import Caption
 from ..records.explanation import Explanation
 from ..views.alignment import page as alignment_page
@@ -67,7 +67,7 @@ def write_translations(found: Sequence[Alignment], page: str | None = None) -> b
                     "looks": alignment_words.tell_looks(one),
                     "verdict": alignment_words.tell_verdict(one),
                     "remark": alignment_words.remark(one),
-                    "losses": [] if one.receipt is None else _losses(one.receipt.written),
+                    "losses": list(map(alignment_words.tell_loss, _written(one.receipt))),
                 }
             },
             one.to_json().encode(),
@@ -86,14 +86,14 @@ def write_caption(found: Caption, page: str | None = None) -> bytes:
         "verdict": caption_words.tell_verdict(found),
         "remark": caption_words.remark(found),
         "places": [caption_words.name_place(found, word) for word in range(len(found.spans))],
-        "losses": [] if found.receipt is None else _losses(found.receipt.written),
+        "losses": list(map(caption_words.tell_loss, _written(found.receipt))),
     }
     return add_fields({"said": said}, found.to_json().encode())
 
 
-def _losses(written: Sequence[WrittenReceipt]) -> list[str]:
-    """What became of each written piece without what it looked at, in words."""
-    return [alignment_words.tell_loss(one) for one in written]
+def _written(receipt: AlignmentReceipt | None) -> tuple[WrittenReceipt, ...]:
+    """What became of each written piece; nothing where it was not measured."""
+    return () if receipt is None else receipt.written
 
 
 def _say(found: Explanation) -> dict[str, object]:

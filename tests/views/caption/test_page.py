@@ -1,12 +1,15 @@
 """Captions on a page, in a terminal and as a picture: safe, whole, and the worst first."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from regard.errors import DataError
+from regard.records.alignment import WrittenReceipt
 from regard.records.caption import Caption, CaptionEvaluation, CaptionScores
+from regard.records.explanation import UNDECIDED, Judgement
 from regard.views.caption.page import notebook, render, render_errors
 from regard.views.caption.words import levels, name_place, tell_verdict
 from support.captions import caption
@@ -86,6 +89,45 @@ def test_a_picture_has_a_panel_for_each_word(tmp_path):
     assert "dog" in (tmp_path / "x.svg").read_text() or (tmp_path / "x.svg").stat().st_size > 5000
     with pytest.raises(DataError, match="does not hold its picture"):
         replace(caption(), picture=b"").write_image(tmp_path / "y.png")
+
+
+def partly_decided():
+    """A caption whose first word follows from the grammar."""
+    shown = caption("a red dog")
+    first = WrittenReceipt(1.0, 0.9999, 1.0, 0.4, blind=0.998)
+    rest = tuple(replace(one, blind=0.3) for one in shown.receipt.written[1:])
+    return replace(shown, receipt=replace(shown.receipt, written=(first, *rest)))
+
+
+def test_every_view_says_which_words_the_picture_does_not_decide():
+    """004-09: such a word has no comparison of rounding errors, and the figures leave it out."""
+    shown = partly_decided()
+    page, text = render([shown]), shown.to_text()
+    for view in (page, text):
+        assert view.count("lost 70 (10)") == 2
+        assert "not decided by the picture" in view and "lost 0" not in view
+        assert "2 of 2 words lose more" in view
+        assert "does not decide 1 word. Such a word loses less than 1 percentage point" in view
+    assert "all cells covered 99.8 %" in page
+    again = Caption.from_json(shown.to_json())
+    assert [one.decided for one in again.receipt.written] == [False, True, True]
+
+
+def test_a_caption_that_the_picture_does_not_decide_says_so():
+    shown = partly_decided()
+    none = tuple(replace(one, blind=one.probability) for one in shown.receipt.written)
+    judged = Judgement("piece", UNDECIDED, sets=20)
+    shown = replace(shown, receipt=replace(shown.receipt, judgement=judged, written=none))
+    conclusion, rule = tell_verdict(shown)
+    assert "The picture decides none of these words" in conclusion
+    assert "does not decide 3 words" in rule and "leave it out" not in rule
+
+
+def test_a_caption_written_before_pictures_were_covered_whole_still_reads():
+    """A receipt from an older version has no such figure, and all of its words count."""
+    old = re.sub(r', "blind": [^}]*', "", partly_decided().to_json())
+    assert "blind" not in old
+    assert all(one.decided for one in Caption.from_json(old).receipt.written)
 
 
 def test_what_was_not_measured_is_not_told():

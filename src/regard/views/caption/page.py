@@ -11,11 +11,20 @@ from collections.abc import Sequence
 from functools import cache
 
 from ...records.caption import Caption, CaptionEvaluation
-from ..alignment.words import stretches, tell_loss, write_loss
+from ..alignment.words import stretches
 from ..drawing.page import asset, definitions, escape, link_documents, page
 from ..drawing.words import plural, two_digits
 from ..explanation.page import styles as explanation_styles
-from .words import LEVELS, levels, name_place, remark, tell_looks, tell_verdict
+from .words import (
+    LEVELS,
+    levels,
+    name_place,
+    remark,
+    tell_looks,
+    tell_loss,
+    tell_verdict,
+    write_need,
+)
 
 __all__ = ["fragment", "notebook", "render", "render_errors", "scripts", "styles"]
 
@@ -132,8 +141,8 @@ def _name(caption: Caption, row: int) -> str:
     if caption.receipt is not None and caption.receipt.written:
         receipt = caption.receipt.written[row]
         lost = (
-            f'<small class="rg-lost" title="{escape(tell_loss(receipt))}">lost '
-            f"{escape(write_loss(receipt))}</small>"
+            f'<small class="rg-lost" title="{escape(tell_loss(receipt))}">'
+            f"{escape(write_need(receipt))}</small>"
         )
     return (
         f"<p><b>{escape(caption.words[row])}</b> "

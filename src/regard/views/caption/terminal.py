@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from ...records.caption import Caption
-from ..alignment.words import write_loss
 from ..drawing.terminal import Terminal, printable_line
 from ..drawing.words import two_digits
-from .words import LEVELS, levels, name_place, tell_looks, tell_verdict
+from .words import LEVELS, levels, name_place, tell_looks, tell_verdict, write_need
 
 __all__ = ["Terminal", "render"]
 
@@ -26,7 +25,7 @@ def render(caption: Caption, terminal: Terminal) -> str:
         peak = two_digits(float(caption.weights[row].max()))
         tail = f"{peak:>6} {name_place(caption, row)}"
         if caption.receipt is not None and caption.receipt.written:
-            tail += f"  lost {write_loss(caption.receipt.written[row])}"
+            tail += f"  {write_need(caption.receipt.written[row])}"
         lines.append(f"{printable_line(word):<{width}}  {terminal.dim(tail)}")
         lines += [f"  {line}" for line in _map(caption, shown[row].tolist(), terminal)]
     for place, said in enumerate(tell_verdict(caption)):

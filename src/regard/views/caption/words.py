@@ -5,11 +5,22 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ...records.alignment import LEAST_DECIDED, AlignmentReceipt, WrittenReceipt
 from ...records.caption import COVERED_WEIGHT, Caption
-from ...records.explanation import CHANCE, FAITHFUL, NOT_MEASURED, TOO_SHORT, WEAK
-from ..drawing.words import plural, points
+from ...records.explanation import CHANCE, FAITHFUL, NOT_MEASURED, TOO_SHORT, UNDECIDED, WEAK
+from ..alignment.words import write_loss
+from ..drawing.words import percent, plural, points
 
-__all__ = ["LEVELS", "levels", "name_place", "remark", "tell_looks", "tell_verdict"]
+__all__ = [
+    "LEVELS",
+    "levels",
+    "name_place",
+    "remark",
+    "tell_looks",
+    "tell_loss",
+    "tell_verdict",
+    "write_need",
+]
 
 LEVELS = 8
 """How many shades there are between a cell that was not looked at and the heaviest."""
@@ -19,6 +30,7 @@ _CONCLUSIONS = {
     WEAK: "Take what each word looked at for a part of what it was written from, not for all.",
     CHANCE: "Do not take what each word looked at for what it was written from.",
     TOO_SHORT: "The caption is too short to tell whether what was looked at matters.",
+    UNDECIDED: "The picture decides none of these words: without it they are as likely.",
     NOT_MEASURED: "Nothing was measured: whether what was looked at matters is not known.",
 }
 
@@ -60,17 +72,45 @@ def tell_verdict(caption: Caption) -> list[str]:
     if receipt is None:
         return []
     said = [_CONCLUSIONS.get(receipt.verdict, receipt.verdict)]
-    if receipt.written:
+    if receipt.decided:
         cells = plural(receipt.taken, "cell")
         said.append(
             f"{receipt.verdict.capitalize()}: with the cells covered that hold "
             f"{COVERED_WEIGHT:.0%} of its weight ({cells} on average), a word loses "
             f"{points(receipt.mean_drop)} percentage points of its probability on average, "
             f"with as many random cells covered {points(receipt.mean_random_drop)}; "
-            f"{receipt.better_count:,} of {plural(len(receipt.written), 'word')} lose more than "
+            f"{receipt.better_count:,} of {plural(len(receipt.decided), 'word')} lose more than "
             f"that. Chance alone does as well with probability {receipt.judgement.p_value:.3g}."
         )
-    return said
+    return said + _tell_undecided(receipt)
+
+
+def _tell_undecided(receipt: AlignmentReceipt) -> list[str]:
+    """Say how many words the picture does not decide; nothing where it decides all."""
+    count = len(receipt.written) - len(receipt.decided)
+    if not count:
+        return []
+    left_out = " The figures above leave it out." if receipt.decided else ""
+    return [
+        f"The picture does not decide {plural(count, 'word')}. Such a word loses less than "
+        f"{points(LEAST_DECIDED, 0)} percentage point of its probability with all cells covered: "
+        f"it follows from the words before.{left_out}"
+    ]
+
+
+def write_need(receipt: WrittenReceipt) -> str:
+    """Write what one word loses, and with random cells covered; or that it needs no picture."""
+    return f"lost {write_loss(receipt)}" if receipt.decided else UNDECIDED
+
+
+def tell_loss(receipt: WrittenReceipt) -> str:
+    """Say what becomes of the probability of one word."""
+    blind = "" if receipt.blind is None else f", all cells covered {percent(receipt.blind)}"
+    return (
+        f"{percent(receipt.probability)}, what it looked at covered {percent(receipt.without)}, "
+        f"random cells covered {percent(receipt.random)}{blind}; "
+        + (f"p {receipt.p_value:.2g}" if receipt.decided else UNDECIDED)
+    )
 
 
 def remark(caption: Caption) -> str:
