@@ -28,11 +28,10 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
-from typing import cast
 
 import pyarrow.parquet
 import torch
-from measuring import IMDB, RESULTS, add_run, kept_runs, provenance, save
+from measuring import IMDB, RESULTS, add_run, kept_runs, save, whole
 from planted import LABELS, cue_sentence, real_sentences
 
 from regard import DocumentClassifier, HANConfig, TrainingConfig
@@ -51,7 +50,7 @@ BANDS = ((3, 8), (9, 20), (21, 60), (61, 300), (301, 3000))
 BODIES = {(21, 60): (1, 2), (61, 300): (4, 12), (301, 3000): (20, 60)}
 """How many real sentences stand around a planted one, for each band of length."""
 METHOD_NAMES = ("attention", "attention_gradient", "gradient_input", "erasure")
-FRESH_SEEDS = (1, 2, 3)
+SEED, FRESH_SEEDS = TRAINING.seed, (1, 2, 3)
 OPEN = "open"
 TOGETHER = 25  # documents that are judged at once
 
@@ -75,58 +74,67 @@ def main() -> None:
     torch.set_num_threads(1)
     rules = {"error_rate": ERROR_RATE, "agreement": AGREEMENT, "least_lead": LEAST_LEAD}
     settings = {"documents": options.documents, "training": options.training}
-    found: dict[str, object] = {**provenance(), **settings, **rules}
-    done = {(one["kind"], one["band"], one["first"]) for one in kept_runs(options.runs)}
-    ends = time.time() + options.stop_after
-    missing = 0
+    runs, ends = kept_runs(options.runs), time.time() + options.stop_after
+    done = {(one["kind"], one["band"], one["first"]) for one in runs}
+    turns = -(-options.documents // TOGETHER)
+    expected = {"reviews": turns * len(BANDS), "planted": turns * len(BODIES)}
     with (
         tempfile.TemporaryDirectory() as folder,
         ProcessPoolExecutor(options.workers, get_context("spawn")) as pool,
     ):
+        place = Path(folder)
+        sizes = {"reviews": options.training, "planted": options.planted}
         # Trained side by side; what is judged first is what takes longest.
         taught = {
-            "reviews": pool.submit(teach_reviews, options.training, Path(folder)),
-            "planted": pool.submit(teach_planted, options.planted, Path(folder)),
+            kind: pool.submit(TEACHERS[kind], sizes[kind], place)
+            for kind, count in expected.items()
+            if sum(one[0] == kind for one in done) < count
         }
         going = []
         for kind, training in taught.items():
             method = training.result()
             print(f"{kind}: the method chosen is {method}", flush=True)
-            found[kind] = {"default method": method}
-            for band, texts in TEXTS[kind](Path(folder), options.documents):
+            for band, texts in TEXTS[kind](place, options.documents):
                 for turn, first in enumerate(range(0, len(texts), TOGETHER)):
-                    if (kind, band, first) in done:
-                        continue
-                    place = {"kind": kind, "band": band, "first": first}
-                    some = texts[first : first + TOGETHER]
-                    seed = FRESH_SEEDS[turn % len(FRESH_SEEDS)]
-                    going.append(
-                        pool.submit(judge_some, Path(folder), place, some, seed, options.runs, ends)
-                    )
+                    if (kind, band, first) not in done:
+                        about = {"kind": kind, "band": band, "first": first}
+                        about |= {"method": method, "seed": SEED}
+                        some = texts[first : first + TOGETHER]
+                        seed = FRESH_SEEDS[turn % len(FRESH_SEEDS)]
+                        asked = (place, about, some, seed, options.runs, ends)
+                        going.append(pool.submit(judge_some, *asked))
         missing = sum(not one.result() for one in going)
     if missing:
         sys.exit(f"no time was left for {missing} times {TOGETHER} texts")
+    report(kept_runs(options.runs), {**settings, **rules}, options.name)
+
+
+def report(runs: Sequence[dict], settings: Mapping[str, object], name: str) -> None:
+    """Add up the verdicts of all texts and write the file of results."""
     counted: dict[tuple[str, str], Verdicts] = {}
-    runs = kept_runs(options.runs)
     for one in runs:
-        for name, counts in one["verdicts"].items():
+        for kind, counts in one["verdicts"].items():
             sums = counted.setdefault((one["kind"], one["band"]), {})
-            sums.setdefault(name, Counter()).update(counts)
+            sums.setdefault(kind, Counter()).update(counts)
+    found: dict[str, object] = {**whole(runs), **settings}
+    found.pop("runs")
     for kind, bands in (("reviews", BANDS), ("planted", tuple(BODIES))):
-        for band in map(named, bands):
-            rates = summary(f"{kind} {band}", counted[kind, band])
-            found[kind] = {**cast(dict[str, object], found[kind]), band: rates}
-    save(options.name, {**found, "commit": ", ".join(sorted({one["commit"] for one in runs}))})
+        rates = {band: summary(f"{kind} {band}", counted[kind, band]) for band in map(named, bands)}
+        methods = sorted({one["method"] for one in runs if one["kind"] == kind})
+        if len(methods) > 1:
+            sys.exit(f"{kind}: the trainings chose {' and '.join(methods)}; judge them anew")
+        found[kind] = {"default method": methods[0], **rates}
+    save(name, found)
 
 
 def judge_some(
-    folder: Path, place: dict[str, object], texts: Sequence[str], seed: int, runs: Path, ends: float
+    folder: Path, about: dict[str, object], texts: Sequence[str], seed: int, runs: Path, ends: float
 ) -> bool:
     """Judge some texts and keep what was found, unless the time has come to end."""
     if time.time() > ends:
         return False
-    verdicts = JUDGES[str(place["kind"])](folder, texts, seed)
-    add_run(runs, {**place, "verdicts": verdicts})
+    verdicts = JUDGES[str(about["kind"])](folder, texts, seed, str(about["method"]))
+    add_run(runs, {**about, "verdicts": verdicts})
     return True
 
 
@@ -151,13 +159,13 @@ def review_texts(folder: Path, count: int) -> Iterator[tuple[str, list[str]]]:
         yield named(band), list(within(iter(texts), band, count))
 
 
-def judge_reviews(folder: Path, texts: Sequence[str], seed: int) -> Verdicts:
+def judge_reviews(folder: Path, texts: Sequence[str], seed: int, method: str) -> Verdicts:
     """Judge true, random and foreign explanations of some test reviews."""
     classifier = loaded(folder / "reviews")
     fresh = fresh_copy(classifier.model_, seed)
     verdicts: Verdicts = {}
     for _, answers in classifier.fitted_.answers(texts):
-        judge(answers, fresh, verdicts)
+        judge(answers, fresh, with_default(method), verdicts)
     return verdicts
 
 
@@ -168,11 +176,16 @@ def loaded(folder: Path) -> DocumentClassifier:
     return DocumentClassifier.load(folder, device="cpu")
 
 
-def judge(answers: Answers, model: Model, verdicts: Verdicts) -> None:
+def with_default(method: str) -> Iterable[str]:
+    """The methods that are judged, the one that the training chose among them."""
+    return dict.fromkeys((*METHOD_NAMES, method))
+
+
+def judge(answers: Answers, model: Model, methods: Iterable[str], verdicts: Verdicts) -> None:
     """Judge every kind of explanation of some texts; ``model`` has fresh weights."""
     itself = own_answers(answers, model)
     opened, untaught, foreign = inquiries(answers), inquiries(itself), put_to(answers, model)
-    for name in METHOD_NAMES:
+    for name in methods:
         own = METHODS[name].explain(answers)
         at_random = [shuffled(one, len(one.source)) for one in own]
         tally(verdicts, f"{name}, own", measure(opened, own))
@@ -206,12 +219,12 @@ def planted_texts(folder: Path, count: int) -> Iterator[tuple[str, list[str]]]:
         yield named(band), list(itertools.islice(right, count))
 
 
-def judge_planted(folder: Path, texts: Sequence[str], seed: int) -> Verdicts:
+def judge_planted(folder: Path, texts: Sequence[str], seed: int, method: str) -> Verdicts:
     """Judge explanations of some planted documents, and the same scores dealt out at random."""
     verdicts: Verdicts = {}
     for _, answers in loaded(folder / "planted").fitted_.answers(texts):
         opened = inquiries(answers)
-        for name in METHOD_NAMES:
+        for name in with_default(method):
             own = METHODS[name].explain(answers)
             tally(verdicts, f"{name}, own", measure(opened, own))
             at_random = [shuffled(one, len(one.source)) for one in own]
@@ -219,11 +232,15 @@ def judge_planted(folder: Path, texts: Sequence[str], seed: int) -> Verdicts:
     return verdicts
 
 
+TEACHERS: Mapping[str, Callable[[int, Path], str]] = {
+    "reviews": teach_reviews,
+    "planted": teach_planted,
+}
 TEXTS: Mapping[str, Callable[[Path, int], Iterator[tuple[str, list[str]]]]] = {
     "reviews": review_texts,
     "planted": planted_texts,
 }
-JUDGES: Mapping[str, Callable[[Path, Sequence[str], int], Verdicts]] = {
+JUDGES: Mapping[str, Callable[[Path, Sequence[str], int, str], Verdicts]] = {
     "reviews": judge_reviews,
     "planted": judge_planted,
 }

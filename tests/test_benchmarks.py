@@ -171,6 +171,26 @@ def test_runs_of_several_processes_are_kept_once_each(tmp_path, monkeypatch):
     assert found["date"] and found["machine"]["processor"]
 
 
+def test_a_benchmark_that_was_stopped_goes_on_from_what_it_kept(tmp_path, monkeypatch, capsys):
+    """Parts of several runs are added up, and the file names the commits of all of them."""
+    monkeypatch.syspath_prepend(str(FOLDER))
+    verdict, path, found = script("verdict"), tmp_path / "runs.jsonl", {}
+    assert verdict.kept_runs(path) == []
+    bands = {"reviews": verdict.BANDS, "planted": verdict.BODIES}
+    for commit, faithful in (("abc", 1), ("def", 4)):
+        monkeypatch.setenv("COMMIT", commit)
+        for kind, some in bands.items():
+            for band in map(verdict.named, some):
+                counts = {"erasure, own, both": {"faithful": faithful, "weak": 5 - faithful}}
+                about = {"kind": kind, "band": band, "method": "erasure", "seed": 0}
+                verdict.add_run(path, {**about, "verdicts": counts})
+    monkeypatch.setattr(verdict, "save", lambda name, result: found.update(result))
+    verdict.report(verdict.kept_runs(path), {"documents": 10}, "verdict")
+    assert found["commit"] == "abc, def" and found["seeds"] == [0] and found["documents"] == 10
+    row = found["planted"]["21-60 words"]["erasure, own, both"]
+    assert row == {"documents": 10, "faithful": 0.5, "weak": 0.5}
+
+
 def test_a_bert_is_taught_and_tuned_on_files_like_ours(tmp_path, monkeypatch):
     """Each measure of benchmarks/bert.py is added to one file, with what was asked."""
     monkeypatch.syspath_prepend(str(FOLDER))
