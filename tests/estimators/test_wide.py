@@ -10,6 +10,7 @@ from safetensors.numpy import load_file, save_file
 from regard import DocumentClassifier, ModelError
 from regard.estimators.folder import seal
 from regard.estimators.wide import (
+    EMPHASES,
     PENALTIES,
     TRUSTS,
     LearningData,
@@ -17,7 +18,7 @@ from regard.estimators.wide import (
     fit_blend,
     learn_ngrams,
 )
-from regard.models.ngrams import Rows
+from regard.models.ngrams import Emphasis, Rows
 from regard.models.wide import Wide, WideConfig
 from support.reviews import reviews, tagged, tiny
 
@@ -75,6 +76,10 @@ def _break(arrays, name, value):
             "no number",
         ),
         (lambda arrays: _break(arrays, "scale", lambda scale: scale[:0]), "holds no scale"),
+        (
+            lambda arrays: arrays.update(emphasis=np.array([0.0, -2.0])),
+            "count less than nothing",
+        ),
     ],
 )
 def test_a_damaged_part_is_an_error(wide, tmp_path, change, problem):
@@ -231,6 +236,60 @@ def test_of_too_many_documents_some_are_learnt_from(monkeypatch):
     monkeypatch.undo()
     whole = learn_ngrams(data, WideConfig(longest=1))
     assert not np.array_equal(whole.after.weights, learnt.after.weights)
+
+
+def placed(decides, count=400):
+    """Documents of nine sentences with two words that say what the label is; one lies."""
+    draw = np.random.default_rng(0)
+    labels = draw.integers(0, 2, count)
+    ids = draw.integers(4, 40, (count, 9, 4))
+    said = draw.integers(0, 2, count)
+    for place, label in ((0, labels), (8, said)) if decides == 0 else ((8, labels), (0, said)):
+        ids[:, place, 0] = 2 + label
+    rows = Rows(ids.ravel(), np.full(9 * count, 4), np.full(count, 9))
+    return LearningData(rows, labels, 2, held_out_in=np.full(count, -1))
+
+
+def test_where_the_ends_of_texts_decide_they_count_more():
+    for place, emphasis in ((8, EMPHASES[0]), (0, EMPHASES[1])):
+        learnt = learn_ngrams(placed(place), WideConfig())
+        assert {table.emphasis for table in learnt.tables} == {emphasis}
+    even = learn_ngrams(placed(8), WideConfig(emphasis=False))
+    assert {table.emphasis for table in even.tables} == {Emphasis()}
+    assert learnt.after.intercepts.shape == even.after.intercepts.shape
+
+
+def test_where_place_tells_nothing_all_sentences_count_the_same():
+    data = placed(8)
+    draw = np.random.default_rng(1)
+    ids = data.rows.ids.reshape(-1, 9, 4)
+    for document in ids:
+        draw.shuffle(document)
+    rows = Rows(ids.ravel(), data.rows.sentence_lengths, data.rows.sentences)
+    assert not learn_ngrams(replace(data, rows=rows), WideConfig()).tables[0].emphasis
+    few = replace(
+        data,
+        rows=data.rows.having(np.arange(400) < 200),
+        labels=data.labels[:200],
+        held_out_in=data.held_out_in[:200],
+    )
+    assert not learn_ngrams(few, WideConfig()).tables[0].emphasis
+
+
+def test_what_sentences_count_is_saved(tmp_path):
+    texts = [
+        f"It {a}. Filler one. Filler two. It {b}."
+        for a in ("rose", "fell")
+        for b in ("rose", "fell")
+    ]
+    classifier = tiny(wide=WideConfig(letters=False), training__epochs=1)
+    classifier.fit(texts * 80, ["rose", "fell"] * 160)
+    assert classifier.model_.tables[0].emphasis == EMPHASES[0]
+    assert classifier.facts_["ngrams_count_more_in"] == "the last sentences"
+    classifier.save(tmp_path / "model")
+    loaded = DocumentClassifier.load(tmp_path / "model", device="cpu")
+    assert loaded.model_.tables[0].emphasis == EMPHASES[0]
+    assert np.array_equal(loaded.predict_proba(texts), classifier.predict_proba(texts))
 
 
 def test_how_far_naive_bayes_is_trusted_is_chosen_from_the_data(monkeypatch):

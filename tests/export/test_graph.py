@@ -10,7 +10,7 @@ from regard.errors import ConfigError
 from regard.explain.fitted import Fitted
 from regard.models import CAHANConfig, FlatConfig, HANConfig
 from regard.models.ensemble import ensemble_of
-from regard.models.ngrams import NGramTable
+from regard.models.ngrams import Emphasis, NGramTable
 from regard.models.reader import TextReader
 from regard.models.wide import Wide, WidePart, rows_of
 from regard.ragged import Ragged
@@ -93,7 +93,10 @@ def difference(fitted, *batches):
     return compare(session_of(fitted), fitted, iter(batches)).largest
 
 
-def with_ngrams(network, *, longest=3, labels=3, seed=0):
+UNEVEN = Emphasis(first=1, last=2)
+
+
+def with_ngrams(network, *, longest=3, labels=3, seed=0, emphasis=UNEVEN):
     """The network with n-grams beside it, many of which random documents have."""
     draw = np.random.default_rng(seed)
     singles = draw.permutation(np.arange(2, WORDS))[:25]
@@ -102,7 +105,8 @@ def with_ngrams(network, *, longest=3, labels=3, seed=0):
     keys = np.unique(np.concatenate([singles, pairs, threes][:longest]))
     parts = []
     for kept, size in ((keys, longest), (np.sort(singles[:9]), 1)):
-        table = NGramTable(kept, draw.uniform(1, 5, len(kept)).astype(np.float32), size)
+        rarity = draw.uniform(1, 5, len(kept)).astype(np.float32)
+        table = NGramTable(kept, rarity, size, emphasis)
         parts.append(WidePart(table, draw.normal(0, 3, (len(kept), labels)).astype(np.float32)))
     intercepts = draw.normal(0, 1, labels).astype(np.float32)
     return Wide(network, parts, intercepts=intercepts, scale=0.8).eval()
@@ -125,10 +129,11 @@ def test_the_outputs_are_named_and_sized():
     }
 
 
+@pytest.mark.parametrize("emphasis", [Emphasis(), Emphasis(last=2)])
 @pytest.mark.parametrize("longest", [1, 2, 3])
-def test_ngrams_are_found_inside_the_graph(longest):
+def test_ngrams_are_found_inside_the_graph(longest, emphasis):
     """Issue 16.4: the wide branch included; a document has each feature once, however often."""
-    model = with_ngrams(make(NETWORKS["the default"]), longest=longest)
+    model = with_ngrams(make(NETWORKS["the default"]), longest=longest, emphasis=emphasis)
     batches = [documents(), documents(seed=1), batch_of([5] * 300, [100, 200], [1, 1])]
     hits = model.parts[0].table.values(rows_of(batches[0])).counts
     assert hits.max() > 10 and hits.min() == 0

@@ -11,6 +11,7 @@ from regard.explain.verdicts import SetTest
 from regard.export import html_page
 from regard.export.html_page import METHODS, NEAR, write_page
 from regard.models.han import HANConfig
+from regard.models.ngrams import Emphasis
 from regard.text.tokenize import TextConfig
 from regard.views.explanation.receipt import CONCLUSIONS, MEANINGS
 from support.odd_texts import odd_texts
@@ -22,6 +23,16 @@ TEXT = "the film was awful. then we saw the evening and the music. it was dull."
 def saved_in(fitted, folder):
     fitted.save(folder)
     return Saved.read(folder)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    """Return a classifier whose n-grams count by where they stand."""
+    found = tiny().fit(*reviews(80))
+    found.model_.tables = tuple(
+        replace(table, emphasis=Emphasis(first=0.5, last=3)) for table in found.model_.tables
+    )
+    return found
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from regard.kernels.ngrams import KeptTable, available
-from regard.models.ngrams import NGramTable, Picks, Rows, count_ngrams
+from regard.models.ngrams import Emphasis, NGramTable, Picks, Rows, count_ngrams
 
 pytestmark = pytest.mark.skipif(not available(), reason="there are no compiled kernels")
 
@@ -37,6 +37,16 @@ def test_sums_and_shares_are_those_of_the_plain_version(seed, longest):
     rows = drawn(seed)
     counted = count_ngrams(rows, longest=longest)
     table = NGramTable(counted.keys, counted.rarity, longest)
+    for other in (rows, drawn(seed + 100), drawn(seed, words=40)):
+        assert_same(table, other)
+
+
+@pytest.mark.parametrize("emphasis", [Emphasis(last=2), Emphasis(first=0.5), Emphasis(3, 1)])
+@pytest.mark.parametrize("seed", range(3))
+def test_sentences_may_count_differently(seed, emphasis):
+    rows = drawn(seed)
+    counted = count_ngrams(rows)
+    table = NGramTable(counted.keys, counted.rarity, emphasis=emphasis)
     for other in (rows, drawn(seed + 100), drawn(seed, words=40)):
         assert_same(table, other)
 
@@ -107,12 +117,13 @@ def picked(seed, *, documents=300, sentences=40, words=12):
     return Picks(ids, lengths, numbers, np.array([*map(len, rows)], np.int64))
 
 
+@pytest.mark.parametrize("emphasis", [Emphasis(), Emphasis(first=1, last=2)])
 @pytest.mark.parametrize("longest", [1, 2, 3])
 @pytest.mark.parametrize("seed", range(4))
-def test_documents_put_together_are_weighed_as_in_full(seed, longest):
+def test_documents_put_together_are_weighed_as_in_full(seed, longest, emphasis):
     picks = picked(seed)
     counted = count_ngrams(drawn(seed), longest=longest)
-    table = NGramTable(counted.keys, counted.rarity, longest)
+    table = NGramTable(counted.keys, counted.rarity, longest, emphasis)
     weights = np.random.default_rng(1).normal(size=(len(table), 3)).astype(np.float32)
     found = table.weigh_picks(picks, weights)
     np.testing.assert_allclose(found, table.weigh(picks.rows, weights), rtol=1e-9, atol=1e-9)

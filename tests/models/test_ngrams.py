@@ -1,11 +1,12 @@
 """N-grams: found within sentences, counted, weighed, and shared out to words exactly."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from regard.models.ngrams import NGramTable, Rows, count_ngrams, find_ngrams
+from regard.models.ngrams import Emphasis, NGramTable, Rows, count_ngrams, find_ngrams
 
 
 def run_of_key(key):
@@ -117,10 +118,25 @@ def test_what_was_counted_is_found_again(seed):
     np.testing.assert_array_equal(found.values, counted.values.sorted_indices().data)
 
 
+def test_a_feature_counts_by_where_it_stands():
+    rows = rows_of([[2], [3], [2]], [[2], [3], [4]], [[4]])
+    table = NGramTable(np.array([2, 3, 4]), np.ones(3, np.float32), 1, Emphasis(first=9, last=18))
+    first, middle, last = 1 + 9 * 25 / 36 + 18 / 36, 1 + 9 / 4 + 18 / 4, 1 + 9 / 36 + 18 * 25 / 36
+    rows_to_weigh = [[(1 + np.log(2)) * (first + last) / 2, middle, 0], [first, middle, last]]
+    expected = [row / np.linalg.norm(row) for row in np.array(rows_to_weigh)]
+    found = table.values(rows).matrix(3).toarray()
+    np.testing.assert_allclose(found, [*expected, [0, 0, 1]], rtol=1e-6)
+    # An occurrence has the part of it that its sentence has.
+    shares = table.plain_word_shares(rows, np.array([[1.0], [0], [0]], np.float32))[:3, 0]
+    np.testing.assert_allclose(shares[2] / shares[0], last / first, rtol=1e-6)
+    np.testing.assert_allclose(shares.sum(), expected[0][0], rtol=1e-6)
+
+
+@pytest.mark.parametrize("emphasis", [Emphasis(), Emphasis(first=1, last=2)])
 @pytest.mark.parametrize("seed", range(5))
-def test_shares_of_words_add_up_to_what_the_features_say(seed):
+def test_shares_of_words_add_up_to_what_the_features_say(seed, emphasis):
     rows = drawn_rows(seed)
-    table = table_of(rows)
+    table = replace(table_of(rows), emphasis=emphasis)
     weights = drawn_weights(table)
     together = np.zeros((len(rows.sentences), 3))
     np.add.at(together, rows.homes, table.plain_word_shares(rows, weights))

@@ -703,9 +703,18 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             **({"folds": data.fold_count} if data.fold_count else {}),
             "words_in_vocabulary": len(data.vocab),
             **({"seeds": self.settings_.seeds} if self.settings_.seeds > 1 else {}),
-            **({"ngrams": len(self.model_.tables[0])} if isinstance(self.model_, Wide) else {}),
+            **(_ngram_facts(self.model_) if isinstance(self.model_, Wide) else {}),
             **self.label_form_.facts(),
         }
+
+
+def _ngram_facts(model: Wide) -> dict[str, Plain]:
+    table = model.tables[0]
+    found: dict[str, Plain] = {"ngrams": len(table)}
+    if table.emphasis:
+        side = "last" if table.emphasis.last > table.emphasis.first else "first"
+        found["ngrams_count_more_in"] = f"the {side} sentences"
+    return found
 
 
 _Start = Callable[[Model], None]

@@ -25,7 +25,7 @@ from ..models.base import Model, ModelConfig, PairConfig
 from ..models.bert import BertConfig
 from ..models.bert_han import BertHANConfig
 from ..models.ensemble import ensemble_of
-from ..models.ngrams import NGramTable
+from ..models.ngrams import Emphasis, NGramTable
 from ..models.picture_reader import load_backbone
 from ..models.reader import TextReader
 from ..models.show_attend_tell import BACKBONES, ShowAttendTellConfig
@@ -143,7 +143,10 @@ class SavedWide:
 
     def write(self, path: Path) -> None:
         """Write the part of a folder that holds them."""
+        emphasis = self.parts[0].table.emphasis
         arrays = {"intercepts": self.intercepts, "scale": np.array([self.scale])}
+        if emphasis:
+            arrays["emphasis"] = np.array([emphasis.first, emphasis.last])
         for name, part in zip(_KINDS, self.parts, strict=False):
             arrays[f"{name}.keys"] = part.table.keys
             arrays[f"{name}.rarity"] = part.table.rarity
@@ -162,7 +165,17 @@ class SavedWide:
         parts = [_wide_part(path, arrays, "words", longest, class_count)]
         if any(name.startswith("letters.") for name in arrays):
             parts.append(_wide_part(path, arrays, "letters", 1, class_count))
+        if "emphasis" in arrays:
+            emphasis = _emphasis(path, arrays)
+            parts = [replace(part, table=replace(part.table, emphasis=emphasis)) for part in parts]
         return cls(tuple(parts), arrays["intercepts"], float(arrays["scale"][0]))
+
+
+def _emphasis(path: Path, arrays: Mapping[str, np.ndarray]) -> Emphasis:
+    first, last = _require(path, arrays, "emphasis", (2,), np.float64).tolist()
+    if min(first, last) < 0:
+        raise ModelError(f"{path} holds n-grams that count less than nothing; {_AGAIN}")
+    return Emphasis(first, last)
 
 
 def _wide_part(

@@ -6,6 +6,9 @@ the held-out documents too, and held near what it usually is, since a few of the
 
 Words are features by themselves, as runs of two and three, and by their letters. What a word's
 letters say is a weight of the word once it is learnt, so nobody spells a text that is read.
+
+Long reviews say at their end what they mean, and messages at their beginning what they are about:
+where documents left out say so, n-grams count more there.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from numpy.typing import NDArray
 
 from ..data.corpus import Corpus
 from ..models.base import Model
-from ..models.ngrams import NGramTable, Rows, count_ngrams
+from ..models.ngrams import Emphasis, NGramTable, Rows, count_ngrams
 from ..models.wide import Wide, WideConfig, WidePart
 from ..tasks.calibration import fit_temperature, log_loss
 from ..tasks.linear import MAX_STEPS, Linear, bayes_ratios, fit_linear
@@ -58,6 +61,10 @@ MANY = 3_000  # documents of which every second fold will do
 STEPS_TO_CHOOSE = 20  # of a fit: half way down it is clear which is better
 MOST_TO_CHOOSE = 6_000, 20_000_000  # documents by which it is chosen; values times columns of them
 ENOUGH = 1000  # documents from which naive Bayes knows what to trust; with fewer it is noise
+EMPHASES = Emphasis(last=2.0), Emphasis(first=2.0)
+"""What may be better than all sentences counting the same."""
+SAVED = 0.01  # the share of the loss that an emphasis must save: less is chance
+FEWEST_FOR_PLACES = 300, 3.0  # documents, and sentences of each, that tell where it matters
 MAX_TOKENS = 30_000_000  # of the documents that are learnt from; more are drawn from
 MAX_WORK = 200_000_000  # values times columns of weights: of more, some documents are learnt from
 MOST = 4.0  # by which either may be scaled: where all documents are right, there is no end to it
@@ -68,6 +75,8 @@ LETTERS_SCALE = 0.7  # how long vectors of letters are, where those of n-grams h
 MOST_RUNS = 100_000  # of letters, those in most documents; more add nothing
 
 Report = Callable[[int, int], None]
+_Sides = tuple[NDArray[np.int64], NDArray[np.bool_]]
+"""Which documents are left out, and of all documents whether they are learnt from."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -249,7 +258,7 @@ def learn_ngrams(
     ``report`` is told how far it is. Where all documents would take too long to learn from, every
     second is, or every third and so on.
     """
-    columns = 1 if data.class_count == 2 and data.labels.ndim == 1 else data.class_count
+    columns = _columns(data)
     folds = range(int(data.held_out_in.max(initial=-1)) + 1)
     report(0, 3 + len(folds))
     counted = count_ngrams(
@@ -267,13 +276,18 @@ def learn_ngrams(
     most = min(MOST_RUNS, config.most_weights // (2 * columns))
     letters = _letters(data, fewest=config.fewest_documents, most=most)
     if letters is not None:
-        from scipy.sparse import block_diag, hstack, identity
+        from scipy.sparse import block_diag, identity
 
         tables.append(letters.table)
-        found = letters.table.values(data.rows).matrix(len(letters.table))
-        values = hstack([values, np.float32(LETTERS_SCALE) * found], format="csr")
+        values = _side_by_side(values, letters.table.values(data.rows).matrix(len(letters.table)))
         own = identity(len(counted.keys), np.float32)
         mixing = block_diag([own, letters.runs], format="csr", dtype=np.float32)
+    emphasis = Emphasis()
+    if config.emphasis:
+        emphasis = _choose_emphasis(tables, values, mixing, data)
+    if emphasis:
+        tables = [replace(table, emphasis=emphasis) for table in tables]
+        values = _values(tables, data.rows)
     report(1, 3 + len(folds))
     caution = _choose_caution(values, mixing, data)
     before: list[Linear] = []
@@ -334,24 +348,91 @@ def _letters(data: LearningData, *, fewest: int, most: int) -> _Letters | None:
     return _Letters(table, (diags(1 / lengths[ids]) @ runs[ids]).tocsr()) if len(ids) else None
 
 
+def _values(tables: Sequence[NGramTable], rows: Rows) -> csr_matrix:
+    """The features of documents by all tables."""
+    return _side_by_side(*(table.values(rows).matrix(len(table)) for table in tables))
+
+
+def _side_by_side(ngrams: csr_matrix, letters: csr_matrix | None = None) -> csr_matrix:
+    """The n-grams of documents, and what they are by their letters."""
+    from scipy.sparse import hstack
+
+    if letters is None:
+        return ngrams
+    return hstack([ngrams, np.float32(LETTERS_SCALE) * letters], format="csr")
+
+
+def _choose_emphasis(
+    tables: Sequence[NGramTable], values: csr_matrix, mixing: csr_matrix | None, data: LearningData
+) -> Emphasis:
+    """Find whether sentences should count by where they stand, as ``_choose_caution`` does.
+
+    ``values`` are those of an even count, which is kept unless another is clearly better.
+    """
+    documents, sentences = FEWEST_FOR_PLACES
+    if len(data.labels) < documents or data.rows.sentences.mean() < sentences:
+        return Emphasis()
+    places = _places_to_choose(values, data)
+    chosen = np.isin(np.arange(len(data.labels)), places)
+    sample = replace(
+        data,
+        rows=data.rows.having(chosen),
+        labels=data.labels[chosen],
+        counts=None if data.counts is None else data.counts[chosen],
+    )
+    sides = _sides_to_choose(np.arange(len(places)), sample)
+    caution = _usual_caution(len(data.labels))
+
+    def loss(found: csr_matrix) -> float:
+        fits = [
+            _fit(found, mixing, sample, rest, caution, steps=STEPS_TO_CHOOSE) for _, rest in sides
+        ]
+        logits = [fit.logits(found[out]) for fit, (out, _) in zip(fits, sides, strict=True)]
+        return _loss_left_out(logits, [sample.labels[out] for out, _ in sides])
+
+    best, lowest = Emphasis(), (1 - SAVED) * loss(values[chosen])
+    for emphasis in EMPHASES:
+        uneven = [replace(table, emphasis=emphasis) for table in tables]
+        found = loss(_values(uneven, sample.rows))
+        if found < lowest:
+            best, lowest = emphasis, found
+    return best
+
+
+def _usual_caution(count: int) -> Caution:
+    """What is tried first with so many documents: few tell naive Bayes nothing to trust."""
+    return Caution(PENALTIES[USUAL], TRUSTS[0] if count >= ENOUGH else 0.0)
+
+
+def _places_to_choose(values: csr_matrix, data: LearningData) -> NDArray[np.int64]:
+    """Which documents settings are chosen by: all of them, or every second and so on."""
+    count, (most_documents, most_work) = len(data.labels), MOST_TO_CHOOSE
+    step = int(np.ceil(max(count / most_documents, values.nnz * _columns(data) / most_work)))
+    return np.arange(0, count, max(step, 1))
+
+
+def _sides_to_choose(places: NDArray[np.int64], data: LearningData) -> list[_Sides]:
+    """Which of these documents are left out of which fit."""
+    turns = np.arange(len(places))
+    used = 1 if _columns(data) > 1 else FOLDS if len(places) <= MANY else FOLDS // 2
+    parts = [places[turns % FOLDS == turn] for turn in range(used)]
+    return [_sides(part, places, data.labels) for part in parts if len(part) < len(places)]
+
+
+def _columns(data: LearningData) -> int:
+    """How many columns of weights are learnt."""
+    return 1 if data.class_count == 2 and data.labels.ndim == 1 else data.class_count
+
+
 def _choose_caution(values: csr_matrix, mixing: csr_matrix | None, data: LearningData) -> Caution:
     """Find what squared weights should cost, by documents that the fits did not see.
 
     How far to trust naive Bayes is for later: what is best for some documents is not for all.
     Nothing is drawn: which documents are left out follows from their places.
     """
-    count = len(data.labels)
-    most_documents, most_work = MOST_TO_CHOOSE
-    columns = data.class_count if data.labels.ndim == 2 or data.class_count > 2 else 1
-    step = int(np.ceil(max(count / most_documents, values.nnz * columns / most_work)))
-    places = np.arange(0, count, max(step, 1))
-    turns = np.arange(len(places))
-    used = 1 if columns > 1 else FOLDS if len(places) <= MANY else FOLDS // 2
-    parts = [places[turns % FOLDS == turn] for turn in range(used)]
-    sides = [_sides(part, places, data.labels) for part in parts if len(part) < len(places)]
+    sides = _sides_to_choose(_places_to_choose(values, data), data)
     models: list[Linear] = []
-    # From few documents naive Bayes knows nothing to trust.
-    usual = Caution(PENALTIES[USUAL], TRUSTS[0] if count >= ENOUGH else 0.0)
+    usual = _usual_caution(len(data.labels))
 
     def loss(penalty: float) -> float:
         caution = replace(usual, penalty=penalty)
@@ -385,9 +466,7 @@ def _best_fit(
     return int(np.argmin(losses))
 
 
-def _sides(
-    out: NDArray[np.int64], places: NDArray[np.int64], labels: Integers
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def _sides(out: NDArray[np.int64], places: NDArray[np.int64], labels: Integers) -> _Sides:
     """Which documents are left out, and which are learnt from; classes of the first are known."""
     rest = np.zeros(len(labels), bool)
     rest[places] = True

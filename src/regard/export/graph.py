@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,6 +31,7 @@ from ..models.base import Model
 from ..models.ensemble import Ensemble, HierarchicalEnsemble
 from ..models.flat import Flat
 from ..models.han import HAN
+from ..models.ngrams import Emphasis
 from ..models.wide import Wide, WidePart
 from ..nn.attention import (
     AdditiveScore,
@@ -560,7 +561,8 @@ def _weigh(part: WidePart, batch: _Batch, vocab_size: int) -> _Shares:
     """What the features of each document add.
 
     As ``models.ngrams`` has it: a feature that occurs n times has the value (1 + ln n) * rarity,
-    and the values of a document are divided by their length as a vector.
+    times what its sentences count on average, and the values of a document are divided by their
+    length as a vector.
     """
     graph, count, documents = batch.graph, len(part.table), batch.documents.count
     features = _features(part, batch, vocab_size)  # count where there is none
@@ -576,15 +578,23 @@ def _weigh(part: WidePart, batch: _Batch, vocab_size: int) -> _Shares:
     times = graph.joined(first.part(1), ordered.size().shaped(1)) - first
     pairs = ordered.take(first)
     homes, features = pairs / count, graph.op("Mod", pairs, count)
-    values = _values(part, features, homes, times, documents)
+    # The share of an n-gram is split over its occurrences, each as much as its sentence counts.
+    numbers = is_new.as_kind(np.int64).running() - 1
+    heights = _heights(part.table.emphasis, batch)
+    parts = (_one(graph) / times.as_kind(np.float64)).take(numbers)
+    counted = None
+    if heights is not None:
+        by_hit = graph.joined(*[batch.sentences.spread(heights)] * part.table.longest)
+        by_hit = graph.joined(graph.op("Compress", by_hit, there), np.ones(1)).take(order)
+        sums = _zero(graph, np.float64).filling(first.size()).put(numbers, by_hit, "add")
+        counted, parts = sums / times.as_kind(np.float64), by_hit / sums.take(numbers)
+    values = _values(part, features, homes, times, documents, counted)
     # From here on a class is a row: operators are quick along rows and slow across them.
     weights = graph.constant(part.weights, "weights").take(features).apply("Transpose")
     added = weights.as_kind(np.float64) * values  # (classes, distinct features of documents)
     nothing = _zero(graph, np.float64).filling(added.size(), documents + 1)
     sums = nothing.put(_for_each_class(homes, added), added, "add", axis=1)
-    # The share of an n-gram is split evenly over its occurrences.
-    numbers = is_new.as_kind(np.int64).running().part(0, -1) - 1
-    each = (added / times.as_kind(np.float64)).take(numbers, axis=1)
+    each = added.take(numbers.part(0, -1), axis=1) * parts.part(0, -1)
     starts = graph.op("Compress", graph.counting(there.size()), there).take(order.part(0, -1))
     return _Shares(
         sums.first(documents, axis=1).apply("Transpose"),
@@ -592,11 +602,37 @@ def _weigh(part: WidePart, batch: _Batch, vocab_size: int) -> _Shares:
     )
 
 
-def _values(part: WidePart, features: Value, homes: Value, times: Value, documents: Value) -> Value:
-    """The values of features, of the documents at ``homes``, that occur so often."""
+def _heights(emphasis: Emphasis, batch: _Batch) -> Value | None:
+    """How much each sentence counts, by its place in its document; None: all the same."""
+    if not emphasis:
+        return None
+    graph, documents = batch.graph, batch.documents
+    given = (0.5, *astuple(emphasis))
+    half, first, last = (graph.constant(np.array(one, np.float64)) for one in given)
+    numbers = graph.counting(batch.sentences.count) - documents.spread(documents.starts)
+    lengths = documents.spread(documents.lengths).as_kind(np.float64)
+    place = (numbers.as_kind(np.float64) + half) / lengths
+    left = _one(graph) - place
+    return _one(graph) + first * left * left + last * place * place
+
+
+def _values(
+    part: WidePart,
+    features: Value,
+    homes: Value,
+    times: Value,
+    documents: Value,
+    counted: Value | None,
+) -> Value:
+    """The values of features, of the documents at ``homes``, that occur so often.
+
+    ``counted`` is what their sentences count on average; None: one.
+    """
     graph = features.graph
     rarity = graph.constant(part.table.rarity, "rarity").take(features).as_kind(np.float64)
     values = (times.as_kind(np.float64).apply("Log") + _one(graph)) * rarity
+    if counted is not None:
+        values = values * counted
     squares = _zero(graph, np.float64).filling(documents + 1).put(homes, values * values, "add")
     return values / squares.apply("Sqrt").take(homes)
 

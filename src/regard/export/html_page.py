@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -164,7 +164,8 @@ def _content(
             zip(saved.wide.parts, rounded.weights, strict=True)
         ):
             prefix = f"ngrams{place}"
-            parts.append({"name": prefix, "step": weights.step})
+            emphasis = asdict(part.table.emphasis)
+            parts.append({"name": prefix, "step": weights.step, "emphasis": emphasis})
             for key, array in _ngram_arrays(part.table, weights, len(saved.vocab)).items():
                 arrays[f"{prefix}.{key}"] = array
         intercepts = saved.wide.intercepts.tolist()

@@ -1,8 +1,9 @@
 """Word n-grams with weights: the linear part of a model, whose share of an answer is exact.
 
 A document's features are the runs of up to three words that it holds, never across the end of a
-sentence. A feature that occurs n times has the value (1 + ln n) * rarity, and the values of a
-document are divided by their length as a vector. A logit is the weighted sum of the values.
+sentence. A feature that occurs n times has the value (1 + ln n) * rarity, times what the sentences
+in which it stands count on average, and the values of a document are divided by their length as a
+vector. A logit is the weighted sum of the values.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "LONGEST",
     "Counted",
+    "Emphasis",
     "NGramTable",
     "Occurrences",
     "Picks",
@@ -54,6 +56,36 @@ class Rows:
         """The document of each token, (tokens,)."""
         lengths = row_sums(self.sentence_lengths, self.sentences)
         return np.repeat(np.arange(len(self.sentences)), lengths)
+
+    def having(self, chosen: NDArray[np.bool_]) -> Rows:
+        """Some of the documents, (documents,)."""
+        sentences = np.repeat(chosen, self.sentences)
+        tokens = np.repeat(sentences, self.sentence_lengths)
+        return Rows(self.ids[tokens], self.sentence_lengths[sentences], self.sentences[chosen])
+
+
+@dataclass(frozen=True, slots=True)
+class Emphasis:
+    """How much more n-grams count in the first and in the last sentences of a text.
+
+    A sentence at the place r, which goes from 0 to 1 along a text, counts
+    1 + first * (1 - r)^2 + last * r^2. A text of one sentence has no ends.
+    """
+
+    first: float = 0.0
+    last: float = 0.0
+
+    def __bool__(self) -> bool:
+        """Whether sentences count differently at all."""
+        return bool(self.first or self.last)
+
+    def heights(self, sentences: Ids) -> Floats:
+        """How much each sentence counts, (sentences,), given how many each document has."""
+        starts = np.cumsum(sentences) - sentences
+        numbers = np.arange(int(sentences.sum())) - np.repeat(starts, sentences)
+        places = (numbers + 0.5) / np.repeat(sentences, sentences)
+        heights: Floats = 1 + self.first * (1 - places) ** 2 + self.last * places**2
+        return heights
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,15 +165,14 @@ class NGramTable:
     keys: Ids  # (features,), rising
     rarity: NDArray[np.float32]  # (features,), what a single occurrence is worth
     longest: int = LONGEST
+    emphasis: Emphasis = Emphasis()
 
     def __len__(self) -> int:
         return len(self.keys)
 
     def values(self, rows: Rows) -> Values:
         """Find the features of documents and their values."""
-        hits = self._hits(rows)
-        distinct, counts = np.unique(hits.pairs, return_counts=True)
-        return self._weighed(distinct, counts, len(rows.sentences))
+        return self._valued(self._hits(rows), len(rows.sentences))[0]
 
     def weigh(self, rows: Rows, weights: NDArray[np.float32], *, threads: int = 1) -> Floats:
         """Add up the weights of each document's features, (documents, classes).
@@ -150,6 +181,10 @@ class NGramTable:
         """
         if not available() or not len(self):
             return self.values(rows).weighed_by(weights)
+        if self.emphasis:
+            numbers = np.arange(len(rows.sentence_lengths))
+            picks = Picks(rows.ids, rows.sentence_lengths, numbers, rows.sentences)
+            return self.weigh_picks(picks, weights, threads=threads)
         found = rows.ids, rows.sentence_lengths, rows.sentences
         return self._kept.weigh(*found, weights, threads=threads)
 
@@ -164,7 +199,8 @@ class NGramTable:
         if not available() or not len(self):
             return self.weigh(picks.rows, weights)
         found = picks.ids, picks.lengths, picks.numbers, picks.counts
-        return self._kept.weigh_picks(*found, weights, threads=threads)
+        heights = self.emphasis.heights(picks.counts) if self.emphasis else None
+        return self._kept.weigh_picks(*found, weights, heights=heights, threads=threads)
 
     @cached_property
     def _kept(self) -> KeptTable:
@@ -174,20 +210,24 @@ class NGramTable:
         """Return what each token adds to the logits of its document, (tokens, classes).
 
         ``weights``, (features, classes), are those of the features. The share of an n-gram is split
-        evenly over its words, and that of one that occurs several times over its occurrences. So
-        all tokens of a document together add what its features do.
+        evenly over its words, and that of one that occurs several times over its occurrences, each
+        of which gets as much as its sentence counts. So all tokens of a document together add what
+        its features do.
         """
         if not available() or not len(self):
             return self.plain_word_shares(rows, weights)
         found = rows.ids, rows.sentence_lengths, rows.sentences
-        return self._kept.share(*found, weights, threads=threads)
+        heights = None
+        if self.emphasis:
+            heights = np.repeat(self.emphasis.heights(rows.sentences), rows.sentence_lengths)
+        return self._kept.share(*found, weights, heights=heights, threads=threads)
 
     def plain_word_shares(self, rows: Rows, weights: NDArray[np.floating]) -> Floats:
         """Do as ``word_shares``, which is the same in C, without a compiled kernel."""
         hits = self._hits(rows)
-        distinct, places, counts = np.unique(hits.pairs, return_inverse=True, return_counts=True)
-        values = self._weighed(distinct, counts, len(rows.sentences)).values
-        worth = (values / counts)[places] / hits.sizes
+        values, places = self._valued(hits, len(rows.sentences))
+        heights = np.bincount(places, hits.heights, minlength=len(values.values))
+        worth = (values.values / heights)[places] * hits.heights / hits.sizes
         shares = np.zeros((len(rows.ids), weights.shape[1]))
         for offset in range(self.longest):
             inside = hits.sizes > offset
@@ -208,16 +248,21 @@ class NGramTable:
         there = there[self.keys[places[there]] == keys[there]]
         features, starts = places[there], starts[there]
         pairs = rows.homes[starts] * len(self) + features
-        return _Hits(features, starts, sizes[there], pairs)
+        heights = np.ones(len(there))
+        if self.emphasis:
+            by_token = np.repeat(self.emphasis.heights(rows.sentences), rows.sentence_lengths)
+            heights = by_token[starts]
+        return _Hits(features, starts, sizes[there], heights, pairs)
 
-    def _weighed(self, pairs: Ids, counts: Ids, document_count: int) -> Values:
-        """The values of features, each known with its document, that occur so often."""
+    def _valued(self, hits: _Hits, document_count: int) -> tuple[Values, Ids]:
+        """The values of features where they occur, and which of them each hit is of, (hits,)."""
+        pairs, places, counts = np.unique(hits.pairs, return_inverse=True, return_counts=True)
         homes, features = pairs // max(len(self), 1), pairs % max(len(self), 1)
-        return Values(
-            features,
-            _valued(counts, self.rarity[features], homes, document_count),
-            np.bincount(homes, minlength=document_count),
-        )
+        rarity = self.rarity[features].astype(np.float64)
+        if self.emphasis:
+            rarity *= np.bincount(places, hits.heights, minlength=len(pairs)) / counts
+        values = _valued(counts, rarity, homes, document_count)
+        return Values(features, values, np.bincount(homes, minlength=document_count)), places
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -227,12 +272,13 @@ class _Hits:
     features: Ids  # (hits,)
     starts: Ids  # (hits,), the first token of each
     sizes: Ids  # (hits,), words of each
+    heights: Floats  # (hits,), how much the sentence of each counts
     pairs: Ids  # (hits,), one number for the document and the feature
 
 
 def _valued(
     counts: NDArray[np.number],
-    rarity: NDArray[np.float32],
+    rarity: NDArray[np.floating],
     homes: NDArray[np.integer],
     document_count: int,
 ) -> NDArray[np.float32]:

@@ -37,6 +37,8 @@ class WideConfig:
     """N-grams times classes at most; the n-grams of most documents are kept."""
     letters: bool = True
     """Whether words are also known by their letters; never where most words are single ones."""
+    emphasis: bool = True
+    """Whether the first or the last sentences count more, where documents left out say so."""
 
     def __post_init__(self) -> None:
         require(

@@ -223,6 +223,12 @@ def _summary(classifier: DocumentClassifier, out: Path) -> Sequence[str]:
             f"{kept}{_beside(classifier)}: accuracy {accuracy:.4f} and macro-F1 {f1:.4f} on "
             f"{asked}; these chose the epoch, so measure on others",
         )
+    if "ngrams_count_more_in" in facts:
+        lines.insert(
+            -1,
+            f"n-grams count more in {facts['ngrams_count_more_in']} of a text: documents left out "
+            "of the fit say so",
+        )
     return [
         *lines,
         *_beside_tfidf(classifier),

@@ -89,6 +89,7 @@ function ngramsOf(arrays, name, about, wordCount, classCount) {
     words, singles: singles.length, second: second.found, secondStarts: second.starts, third: third.found, thirdStarts: third.starts,
     rarity: Float64Array.from(arrays[`${name}.rarity`], (number) => palette[number]),
     weights: Float32Array.from(arrays[`${name}.weights`], (coded) => (coded & 1 ? -((coded + 1) >> 1) : coded >> 1) * about.step),
+    emphasis: about.emphasis,
   }, classCount);
 }
 

@@ -175,10 +175,17 @@ const UNKNOWN = 1;
 /** Runs of one to three words that are features, as a tree: the words, those behind each, those behind each pair. */
 class NGrams {
   constructor(parts, classCount) {
-    Object.assign(this, parts); // words, second, secondStarts, third, thirdStarts, rarity, weights (features x columns)
+    Object.assign(this, parts); // words, second, secondStarts, third, thirdStarts, rarity, weights (features x columns), emphasis
     this.columns = this.weights.length / Math.max(this.rarity.length, 1);
     this.classCount = classCount;
     this.counts = new Int32Array(this.rarity.length);
+    this.heights = new Float64Array(this.rarity.length);
+  }
+
+  /** How much a sentence counts by where it stands in its text. */
+  height(number, count) {
+    const { first, last } = this.emphasis, place = (number + 0.5) / count;
+    return 1 + first * (1 - place) ** 2 + last * place ** 2;
   }
 
   /** The features of one sentence where they occur: [feature, first word, words, ...]. */
@@ -198,25 +205,27 @@ class NGrams {
     return Int32Array.from(hits);
   }
 
-  /** What a document's features are worth: (1 + ln n) times the rarity, as a vector of length one. */
+  /** What a document's features are worth: (1 + ln n) times the rarity and what their sentences count, as a vector of length one. */
   value(sentences) {
-    const { counts, rarity } = this, features = [];
-    for (const hits of sentences) {
+    const { counts, heights, rarity } = this, features = [];
+    sentences.forEach((hits, number) => {
+      const height = this.height(number, sentences.length);
       for (let at = 0; at < hits.length; at += 3) {
         if (counts[hits[at]] === 0) features.push(hits[at]);
         counts[hits[at]] += 1;
+        heights[hits[at]] += height;
       }
-    }
+    });
     let squares = 0;
-    const values = new Float64Array(features.length), times = new Int32Array(features.length);
+    const values = new Float64Array(features.length), counted = new Float64Array(features.length);
     features.forEach((feature, place) => {
-      times[place] = counts[feature];
-      values[place] = (1 + Math.log(counts[feature])) * rarity[feature];
+      counted[place] = heights[feature];
+      values[place] = ((1 + Math.log(counts[feature])) * rarity[feature] * heights[feature]) / counts[feature];
       squares += values[place] ** 2;
-      counts[feature] = 0;
+      counts[feature] = heights[feature] = 0;
     });
     const length = Math.sqrt(squares);
-    return { features, times, values: values.map((value) => value / length) };
+    return { features, counted, values: values.map((value) => value / length) };
   }
 
   /** Add up the weights of a document's features, a number a class. */
@@ -233,19 +242,20 @@ class NGrams {
     return this.columns === this.classCount ? sums : Float64Array.of(-sums[0] / 2, sums[0] / 2);
   }
 
-  /** What each word of the sentences adds along the slopes of the logits; n-grams are split evenly. */
+  /** What each word of the sentences adds along the slopes of the logits; an occurrence gets as much as its sentence counts. */
   wordShares(sentences, lengths, slopes) {
-    const { features, times, values } = this.value(sentences), worth = new Map();
+    const { features, counted, values } = this.value(sentences), worth = new Map();
     features.forEach((feature, place) => {
       const sums = new Float64Array(this.columns);
       for (let column = 0; column < this.columns; column += 1) sums[column] = this.weights[feature * this.columns + column];
       const along = this.spread(sums).reduce((sum, weight, label) => sum + weight * slopes[label], 0);
-      worth.set(feature, (values[place] * along) / times[place]);
+      worth.set(feature, (values[place] * along) / counted[place]);
     });
     return sentences.map((hits, number) => {
-      const shares = new Float64Array(lengths[number]);
+      const shares = new Float64Array(lengths[number]), height = this.height(number, sentences.length);
       for (let at = 0; at < hits.length; at += 3) {
-        for (let word = 0; word < hits[at + 2]; word += 1) shares[hits[at + 1] + word] += worth.get(hits[at]) / hits[at + 2];
+        const share = (worth.get(hits[at]) * height) / hits[at + 2];
+        for (let word = 0; word < hits[at + 2]; word += 1) shares[hits[at + 1] + word] += share;
       }
       return shares;
     });

@@ -14,7 +14,7 @@ from ..native import Job, library, required_library
 
 __all__ = ["KeptTable", "available"]
 
-_INTERFACE = 4  # must equal NGRAMS_INTERFACE in ngrams.h
+_INTERFACE = 5  # must equal NGRAMS_INTERFACE in ngrams.h
 _BITS = 21  # must equal ID_BITS there
 _FEWEST_BITS = 4
 # What so many occurrences are worth; the value of more is computed where it is met.
@@ -65,6 +65,8 @@ class _SharesJob(Job):
         ("hits", _pointer),
         ("ends", _pointer),
         ("worth", _pointer),
+        ("totals", _pointer),
+        ("heights", _pointer),
         ("shares", _pointer),
         ("next_task", _number),
     )
@@ -88,6 +90,8 @@ class _PicksJob(Job):
         ("uses", _pointer),
         ("counts", _pointer),
         ("totals", _pointer),
+        ("heights", _pointer),
+        ("height_sums", _pointer),
         ("sums", _pointer),
         ("next_worker", _number),
         ("next_task", _number),
@@ -147,13 +151,19 @@ class KeptTable:
         weights: NDArray[np.float32],
         *,
         threads: int,
+        heights: NDArray[np.float64] | None = None,
     ) -> NDArray[np.float64]:
-        """Share out to each token what the features it stands in say, (tokens, classes)."""
+        """Share out to each token what the features it stands in say, (tokens, classes).
+
+        ``heights``, (tokens,), is how much n-grams count where they stand; None: all the same.
+        """
         shares, room = np.zeros((len(ids), weights.shape[1])), len(ids) * self._job.longest
         job = _SharesJob()
         self._fill(job, ids, sentence_lengths, sentences, weights)
         job.fill(hits=np.empty(3 * room, np.int32), ends=np.empty(room, np.int32))
-        job.fill(worth=np.empty(room), shares=shares)
+        job.fill(worth=np.empty(room), totals=np.empty(room), shares=shares)
+        if heights is not None:
+            job.fill(heights=np.ascontiguousarray(heights))
         required_library().run("share_ngrams", job, instructions=0, threads=threads)
         return shares
 
@@ -182,12 +192,14 @@ class KeptTable:
         weights: NDArray[np.float32],
         *,
         threads: int,
+        heights: NDArray[np.float64] | None = None,
     ) -> NDArray[np.float64]:
         """Do as ``weigh`` for documents put together from sentences, many from the same ones.
 
         Sentences are ``ids`` and their ``lengths``; ``numbers`` picks them, so many a document as
         ``counts`` says. A sentence's features are found once, and a document is told by how it
-        differs from the one before it.
+        differs from the one before it. With ``heights``, as many as ``numbers``, each sentence
+        counts so much where it is picked, and each document is told as a whole.
         """
         class_count = weights.shape[1]
         sums = np.zeros((len(counts), class_count))
@@ -203,7 +215,12 @@ class KeptTable:
         job.fill(uses=np.zeros((threads, len(lengths)), np.int32))
         job.fill(counts=np.zeros((threads, self._job.count), np.int32))
         job.fill(totals=np.empty((threads, class_count)), sums=sums, next_worker=0)
-        for name in ("find_ngrams", "weigh_picks"):
+        weigh = "weigh_picks"
+        if heights is not None:
+            weigh = "weigh_uneven_picks"
+            job.fill(heights=np.ascontiguousarray(heights))
+            job.fill(height_sums=np.zeros((threads, self._job.count)))
+        for name in ("find_ngrams", weigh):
             job.fill(next_task=0)
             required_library().run(name, job, instructions=0, threads=threads)
         return sums

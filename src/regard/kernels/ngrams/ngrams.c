@@ -228,23 +228,19 @@ int regard_weigh_ngrams(int64_t set, struct ngram_job *job)
     return DONE;
 }
 
-/* Make each of the rising features stand once, beside what one occurrence of it is worth. */
+/* Make each of the rising features stand once, beside what one occurrence of it is worth before
+ * the values are divided by their length. */
 static int64_t value_once(const struct ngram_table *table, int32_t *features, int64_t count,
                           double *worth)
 {
     int64_t distinct = 0;
-    double squares = 0;
     for (int64_t at = 0, next; at < count; at = next) {
         for (next = at + 1; next < count && features[next] == features[at];)
             next++;
         const double times = (double)(next - at);
-        const double value = (1 + log(times)) * (double)table->rarity[features[at]];
-        squares += value * value;
         features[distinct] = features[at];
-        worth[distinct++] = value / times;
+        worth[distinct++] = (1 + log(times)) * (double)table->rarity[features[at]] / times;
     }
-    for (int64_t at = 0; at < distinct; at++)
-        worth[at] /= sqrt(squares);
     return distinct;
 }
 
@@ -260,6 +256,12 @@ static int64_t place_among(const int32_t *numbers, int64_t count, int32_t number
     return low;
 }
 
+/* How much an n-gram at a word counts. */
+static double height_at(const struct ngram_shares_job *job, int64_t word)
+{
+    return job->heights ? job->heights[word] : 1;
+}
+
 /* Share out what features say to the words of each occurrence; each document is a task. */
 int regard_share_ngrams(int64_t set, struct ngram_shares_job *job)
 {
@@ -272,18 +274,27 @@ int regard_share_ngrams(int64_t set, struct ngram_shares_job *job)
         const int64_t *const lengths = job->sentence_lengths, *starts = job->sentence_starts + task;
         find_document(job->table, job->ids + begin, lengths + starts[0], lengths + starts[1],
                       &hits);
-        int32_t *const sorted = hits.features + room;
+        int32_t *const sorted = hits.features + room, *const places = sorted + room;
         double *const worth = job->worth + begin * longest;
+        double *const totals = job->totals + begin * longest;
         memcpy(sorted, hits.features, sizeof *sorted * (size_t)hits.count);
-        sort_numbers(sorted, hits.count, job->table->count, sorted + room);
+        sort_numbers(sorted, hits.count, job->table->count, places);
         const int64_t distinct = value_once(job->table, sorted, hits.count, worth);
+        memset(totals, 0, sizeof *totals * (size_t)distinct);
+        for (int64_t hit = 0; hit < hits.count; hit++) {
+            places[hit] = (int32_t)place_among(sorted, distinct, hits.features[hit]);
+            totals[places[hit]] += height_at(job, begin + (hits.ends[hit] >> SIZE_BITS));
+        }
+        double squares = 0;
+        for (int64_t at = 0; at < distinct; at++)
+            squares += worth[at] * totals[at] * worth[at] * totals[at];
         for (int64_t hit = 0; hit < hits.count; hit++) {
             const int64_t size = hits.ends[hit] & ((1 << SIZE_BITS) - 1);
-            const int64_t end = begin + (hits.ends[hit] >> SIZE_BITS) + 1;
+            const int64_t last = begin + (hits.ends[hit] >> SIZE_BITS);
             const double value =
-                worth[place_among(sorted, distinct, hits.features[hit])] / (double)size;
+                worth[places[hit]] * height_at(job, last) / sqrt(squares) / (double)size;
             const float *weights = job->weights + hits.features[hit] * class_count;
-            for (int64_t word = end - size; word < end; word++)
+            for (int64_t word = last + 1 - size; word <= last; word++)
                 for (int64_t number = 0; number < class_count; number++)
                     job->shares[word * class_count + number] += value * (double)weights[number];
         }
@@ -420,6 +431,55 @@ int regard_weigh_picks(int64_t set, struct ngram_picks_job *job)
                 job->sums[at * job->class_count + number] = tally.sums[number] / norm;
         }
         clear(job, &tally, starts[last - 1], starts[last]);
+    }
+    return DONE;
+}
+
+/* Weigh one document whose sentences count differently; what is known of another is of no use. */
+static void weigh_uneven(const struct ngram_picks_job *job, int64_t document, int32_t *counts,
+                         double *height_sums)
+{
+    const int64_t class_count = job->class_count;
+    const int64_t first = job->pick_starts[document], last = job->pick_starts[document + 1];
+    double *const sums = job->sums + document * class_count;
+    double squares = 0;
+    for (int64_t at = first; at < last; at++) {
+        const int32_t *hits = job->hits + job->starts[job->picks[at]] * job->table->longest;
+        for (int64_t hit = 0; hit < job->hit_counts[job->picks[at]]; hit++) {
+            counts[hits[hit]]++;
+            height_sums[hits[hit]] += job->heights[at];
+        }
+    }
+    /* Each feature is valued where it is met first, and forgotten. */
+    for (int64_t at = first; at < last; at++) {
+        const int32_t *hits = job->hits + job->starts[job->picks[at]] * job->table->longest;
+        for (int64_t hit = 0; hit < job->hit_counts[job->picks[at]]; hit++) {
+            const int32_t feature = hits[hit], count = counts[feature];
+            if (!count)
+                continue;
+            const double value = times_of(job, count) * (double)job->table->rarity[feature] *
+                                 height_sums[feature] / (double)count;
+            const float *weights = job->weights + (int64_t)feature * class_count;
+            squares += value * value;
+            for (int64_t number = 0; number < class_count; number++)
+                sums[number] += value * (double)weights[number];
+            counts[feature] = 0;
+            height_sums[feature] = 0;
+        }
+    }
+    for (int64_t number = 0; number < class_count; number++)
+        sums[number] /= squares > 0 ? sqrt(squares) : 1;
+}
+
+/* Do as regard_weigh_picks where sentences count differently by where they stand. */
+int regard_weigh_uneven_picks(int64_t set, struct ngram_picks_job *job)
+{
+    (void)set;
+    const int64_t worker = take_task(&job->next_worker), count = job->table->count;
+    for (int64_t task; (task = take_task(&job->next_task)) * DOCUMENTS < job->document_count;) {
+        const int64_t first = task * DOCUMENTS, left = job->document_count - first;
+        for (int64_t at = first; at < first + (left < DOCUMENTS ? left : DOCUMENTS); at++)
+            weigh_uneven(job, at, job->counts + worker * count, job->height_sums + worker * count);
     }
     return DONE;
 }

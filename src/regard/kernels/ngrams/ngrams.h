@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#define NGRAMS_INTERFACE 4
+#define NGRAMS_INTERFACE 5
 #define ID_BITS 21   /* as in models/ngrams.py */
 #define UNKNOWN_ID 1 /* as in text/vocab.py */
 
@@ -51,7 +51,9 @@ struct ngram_shares_job {
     const float *weights;            /* (count, class_count) */
     int32_t *hits;                   /* (3 * tokens * longest), room for features ... */
     int32_t *ends;                   /* (tokens * longest), ... for where they end ... */
-    double *worth;                   /* (tokens * longest), ... and for what they are worth */
+    double *worth;                   /* (tokens * longest), ... for what each is worth ... */
+    double *totals;                  /* (tokens * longest), ... and how much all of one count */
+    const double *heights;           /* (tokens), how much what stands there counts; NULL: one */
     double *shares;                  /* (tokens, class_count), zeros before */
     int64_t next_task;
 };
@@ -74,6 +76,8 @@ struct ngram_picks_job {
     int32_t *uses;              /* (workers, sentences), zeros before and after */
     int32_t *counts;            /* (workers, count), zeros before and after */
     double *totals;             /* (workers, class_count), room for sums */
+    const double *heights;      /* as many as picks: how much each sentence counts there ... */
+    double *height_sums;        /* (workers, count), ... and room for sums, zeros before and after */
     double *sums;               /* (documents, class_count) */
     int64_t next_worker;
     int64_t next_task;
