@@ -66,6 +66,7 @@ class ShowAttendTellConfig:
     decoder: Literal["xu", "bahdanau", "luong"] = "xu"  # bahdanau: without a gate
     opening: Literal["mean", "nothing"] = "mean"  # what is known of a picture before the first look
     feeding: bool = True  # luong: what was seen at a word is known at the next
+    informed: bool = False  # xu, bahdanau: a look knows the word before, as luong's always does
     attention: ChoiceName = "soft"  # hard: one cell a word; mean: all cells alike, to compare with
     evenness: float = 0.0  # the price of looking at some cells more than at others, word by word
     reward: float = 1.0  # hard: how much the choice of cells is moved by what it brought
@@ -168,6 +169,7 @@ class ShowAttendTell(WritingModel[PictureBatch]):
                 cell="lstm",
                 dropout=config.dropout,
                 feeding=config.feeding,
+                informed=config.informed,
                 look=LookConfig("additive", config.attention_size, choice=config.attention),
             )
         )

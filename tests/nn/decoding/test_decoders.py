@@ -20,6 +20,8 @@ KINDS = {
     "cho": ("cho", {}),
     "bahdanau": ("bahdanau", {}),
     "xu": ("xu", {}),
+    "xu informed": ("xu", {"informed": True}),
+    "bahdanau informed lstm": ("bahdanau", {"informed": True, "cell": "lstm"}),
     "xu hard": ("xu", {"look": LookConfig(choice="hard")}),
     "xu mean": ("xu", {"look": LookConfig(choice="mean")}),
     "luong at once, hard": ("luong", {"feeding": False, "look": LookConfig(choice="hard")}),
@@ -233,8 +235,12 @@ def test_forcing_draws_from_the_seed():
 
 
 def test_luong_looks_with_the_new_state_and_bahdanau_with_the_one_before():
-    """004-04: the token read at a step moves Luong's weights of that step, but not Bahdanau's."""
-    for name, moved in (("luong", True), ("bahdanau", False)):
+    """004-04: the token read at a step moves Luong's weights of that step, but not Bahdanau's.
+
+    A look that is informed is moved by it too.
+    """
+    ways = {"luong": True, "bahdanau": False, "bahdanau informed lstm": True, "xu informed": True}
+    for name, moved in ways.items():
         decoder = made(KINDS[name])
         state = decoder.start(source(decoder))
         weights = [

@@ -128,10 +128,15 @@ class LuongDecoder(RecurrentDecoder):
 
 
 class BahdanauDecoder(RecurrentDecoder):
-    """Looks at the source with its previous state, then moves, of Bahdanau et al. (2015)."""
+    """Looks at the source with its previous state, then moves, of Bahdanau et al. (2015).
+
+    That state has not read the token before; a look that is ``informed`` is told of it as well.
+    """
 
     def __init__(self, config: DecoderConfig) -> None:
         super().__init__(config, extra_size=config.memory_size)
+        if config.informed:
+            self.inform = nn.Linear(config.embedding_size, config.hidden_size, bias=False)
         self.look = CrossAttention(config.hidden_size, config.memory_size, config.look)
         size = config.hidden_size + config.memory_size + config.embedding_size
         self.combine = nn.Linear(size, config.hidden_size)
@@ -143,8 +148,11 @@ class BahdanauDecoder(RecurrentDecoder):
 
     def advance(self, state: State, given: Tensor) -> tuple[State, Seen]:
         """Look, then move the state by the token and what was found."""
-        before = state.carries[-1][0]
-        found = _look(self.look, before, state)
+        before = query = state.carries[-1][0]
+        if self.config.informed:
+            given, told = given.split([given.shape[1] - before.shape[1], before.shape[1]], 1)
+            query = before + told
+        found = _look(self.look, query, state)
         contexts = self.weigh(found.values, before)
         carries = self.stack.step(given + self._extra(contexts), state.carries)
         state = replace(state, carries=carries, step=state.step + 1)
@@ -157,6 +165,11 @@ class BahdanauDecoder(RecurrentDecoder):
     def read_out(self, seen: Tensor, tokens: Tensor) -> Tensor:
         """tanh(W [state; context; token])."""
         return torch.tanh(self.combine(torch.cat([seen, tokens], 1)))
+
+    def _given(self, tokens: Tensor) -> Tensor:
+        """What tokens give the first layer's gates and, side by side with it, the look."""
+        gates = super()._given(tokens)
+        return torch.cat([gates, self.inform(tokens)], 1) if self.config.informed else gates
 
 
 class XuDecoder(BahdanauDecoder):

@@ -46,6 +46,7 @@ class DecoderConfig:
     dropout: float = 0.0
     tied: bool = False  # tokens are written by the same vectors that they are read by
     feeding: bool = True  # what was seen at a step is read at the next (Luong's decoder)
+    informed: bool = False  # a look knows the token before (Bahdanau's and Xu's; Luong's always)
     look: LookConfig = field(default_factory=LookConfig)
 
 
@@ -177,7 +178,7 @@ class RecurrentDecoder(nn.Module):
         return Written(logits, _by_step(seen.weights, state, previous), seen.chosen)
 
     def advance(self, state: State, given: Tensor) -> tuple[State, Seen]:
-        """Make a step with what the token gives the first layer's gates."""
+        """Make a step with what the token gives it."""
         raise NotImplementedError
 
     def force(self, state: State, given: Ragged) -> Seen:
@@ -206,7 +207,7 @@ class RecurrentDecoder(nn.Module):
         return drop(self.embedding(ids), self.config.dropout, self.training)
 
     def _given(self, tokens: Tensor) -> Tensor:
-        """What tokens give the first layer's gates."""
+        """What tokens give a step: here what they give the first layer's gates."""
         return self.stack.project(tokens, slice(self.config.embedding_size))
 
     def _extra(self, values: Tensor) -> Tensor:
