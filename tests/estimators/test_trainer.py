@@ -14,8 +14,10 @@ from regard.models import MODELS
 from regard.training.batches import PlannedBatches
 from regard.training.checkpoint import Checkpoint
 from regard.training.config import TrainingConfig
+from regard.training.loop import train
 from regard.training.observers import Observer
 from regard.training.seeds import seeded
+from regard.training.state import TrainingState
 from regard.training.teams import Alone
 from support.reviews import reviews, tiny
 from support.toys import VOCAB_SIZE, ToySource, plain_config, toy_model
@@ -106,6 +108,58 @@ def test_a_plateau_stops_the_training(monitor):
     assert history.stopped == "patience"
     assert len(history.epochs) == 3
     assert watcher.steps[-1].step == 3 * 7
+
+
+COOLING = dataclasses.replace(CONFIG, epochs=9, min_delta=1.0, patience=2, cooling=True)
+
+
+def test_a_stopped_training_cools_down_from_its_best_weights():
+    """One epoch more, whose rate falls to nothing; here momentum is none, so weights are all."""
+    config = dataclasses.replace(COOLING, optimizer="sgd", momentum=0.0, learning_rate=0.5)
+    watcher = Watcher()
+    model, history = fitted(config, observers=(watcher,))
+    assert history.stopped == "patience"
+    assert len(history.epochs) == history.best_epoch == 4
+    assert [step.learning_rate for step in watcher.steps[-7:]] == pytest.approx(
+        [0.5 * left / 7 for left in range(7, 0, -1)]
+    )
+    losses = [epoch.validation_loss for epoch in history.epochs]
+    best = losses.index(min(losses[:3])) + 1
+    again, _ = fitted(dataclasses.replace(config, epochs=best), held_out=None)
+    data = data_for(config)
+    state = TrainingState(again, config, total_steps=28)
+    state.epoch, state.step = 3, 21
+    state.cool(7)
+    for _ in train(again, data.training, loss=loss_for(config), config=config, state=state):
+        if state.cooled:
+            break
+    assert torch.equal(flat(again), flat(model))
+
+
+def test_cooling_that_does_not_help_is_not_kept():
+    config = dataclasses.replace(COOLING, learning_rate=2.0, clip=None, min_delta=0.0, patience=1)
+    model, history = fitted(config)
+    losses = [epoch.validation_loss for epoch in history.epochs]
+    assert history.best_epoch == losses.index(min(losses)) + 1
+    assert scores_of(model)["loss"] == pytest.approx(min(losses))
+
+
+def test_after_the_last_epoch_there_is_nothing_to_cool():
+    _, history = fitted(dataclasses.replace(COOLING, epochs=3))
+    assert len(history.epochs) == 3
+
+
+@pytest.mark.parametrize("average", [1, 2])
+@pytest.mark.parametrize("killed_at", [3 * 7, 3 * 7 + 4])
+def test_cooling_goes_on_to_the_same_bits(tmp_path, killed_at, average):
+    config = dataclasses.replace(COOLING, average=average)
+    whole, _ = fitted(config)
+    checkpoint = Checkpoint(tmp_path, resume=True, every_seconds=0)
+    with pytest.raises(SystemExit):
+        fitted(config, checkpoint=checkpoint, observers=(Watcher(killed_at, SystemExit),))
+    again, history = fitted(config, checkpoint=checkpoint)
+    assert len(history.epochs) == 4
+    assert torch.equal(flat(again), flat(whole))
 
 
 def test_without_validation_the_last_epoch_is_kept():
@@ -209,7 +263,10 @@ def test_the_mean_of_the_last_epochs_is_judged_and_kept(count, tmp_path):
     assert torch.equal(flat(again), flat(whole))
 
 
-@pytest.mark.parametrize("settings", [{}, {"epochs": 9, "min_delta": 1.0, "patience": 1}])
+STOPPED = {"epochs": 9, "min_delta": 1.0, "patience": 1}
+
+
+@pytest.mark.parametrize("settings", [{}, STOPPED, {**STOPPED, "cooling": True}])
 def test_resuming_a_finished_run_trains_no_more(tmp_path, settings):
     config = dataclasses.replace(CONFIG, **settings)
     model, history = fitted(config, checkpoint=Checkpoint(tmp_path))
@@ -299,7 +356,7 @@ def test_every_knob_changes_the_weights(name):
 
 def test_only_the_knobs_of_early_stopping_are_tested_elsewhere():
     names = {field.name for field in dataclasses.fields(TrainingConfig)}
-    assert names - set(EFFECTS) == {"patience", "min_delta", "monitor"}
+    assert names - set(EFFECTS) == {"patience", "cooling", "min_delta", "monitor"}
 
 
 def test_patience_and_its_least_gain_decide_when_to_stop():

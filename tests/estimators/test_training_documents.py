@@ -10,7 +10,7 @@ from regard import DataError, Document, TextConfig
 from regard.data.columns import Columns
 from regard.data.readers import read_rows
 from regard.estimators.fitting import FEWEST_TO_SPLIT, FitOptions, Holdout
-from regard.estimators.training_documents import LabelJudge, prepare
+from regard.estimators.training_documents import TEMPERATURES, LabelJudge, prepare
 from regard.tasks.classify import ClassificationLoss
 from regard.training.batches import PlannedBatches
 from regard.training.teams import Alone
@@ -118,12 +118,10 @@ def test_scores_are_those_of_scikit_learn_at_any_batch_size(batch_size, several)
     source, model = ToySource(40, several=several), toy_model(dropout=0.9)
     logits = model.eval()(source.batch(np.arange(40))).logits.detach()
     scores = scored(source, model, batch_size=batch_size)
-    if several:
-        guess = (logits > 0).numpy()
-        expected = F.binary_cross_entropy_with_logits(logits, torch.from_numpy(source.labels))
-    else:
-        guess = logits.argmax(1).numpy()
-        expected = F.cross_entropy(logits, torch.from_numpy(source.labels))
+    guess = (logits > 0).numpy() if several else logits.argmax(1).numpy()
+    loss = F.binary_cross_entropy_with_logits if several else F.cross_entropy
+    truth = torch.from_numpy(source.labels)
+    expected = min(loss(logits / temperature, truth) for temperature in TEMPERATURES)
     assert scores["accuracy"] == pytest.approx(accuracy_score(source.labels, guess))
     f1 = f1_score(source.labels, guess, average="macro", zero_division=0)
     assert scores["macro_f1"] == pytest.approx(f1)
@@ -134,9 +132,23 @@ def test_class_weights_and_penalty_are_part_of_the_loss():
     source, model = ToySource(40), toy_model(penalty=0.5)
     weights = torch.tensor([1.0, 2.0, 0.5])
     output = model.eval()(source.batch(np.arange(40)))
-    expected = F.cross_entropy(output.logits, torch.from_numpy(source.labels), weights)
+    truth = torch.from_numpy(source.labels)
+    expected = min(F.cross_entropy(output.logits / one, truth, weights) for one in TEMPERATURES)
     scores = scored(source, model, batch_size=7, loss=ClassificationLoss(weights))
     assert scores["loss"] == pytest.approx((expected + output.penalty).item(), rel=1e-5)
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_being_too_sure_costs_nothing(several):
+    """A temperature is fitted after the training, so an epoch is not judged without one."""
+    source, model = ToySource(40, several=several), toy_model()
+    usual = scored(source, model, batch_size=7)
+    with torch.no_grad():
+        model.classify.weight *= 2
+        model.classify.bias *= 2
+    surer = scored(source, model, batch_size=7)
+    assert surer["accuracy"] == usual["accuracy"]
+    assert surer["loss"] == pytest.approx(usual["loss"], rel=0.01)
 
 
 def test_no_label_at_all_scores_nothing_and_breaks_nothing():

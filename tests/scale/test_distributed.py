@@ -25,7 +25,13 @@ from support.toys import MANY_WORDS, VOCAB_SIZE, ToySource, plain_config, toy_mo
 
 # Thirteen documents in batches of four: the last batch has one, so one share of it is empty.
 CONFIG = plain_config(
-    epochs=5, batch_size=4, learning_rate=0.05, class_weights="balanced", clip=0.5, patience=2
+    epochs=5,
+    batch_size=4,
+    learning_rate=0.05,
+    class_weights="balanced",
+    clip=0.5,
+    patience=2,
+    cooling=True,
 )
 CPU = torch.device("cpu")
 

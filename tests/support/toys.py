@@ -75,6 +75,7 @@ def plain_config(**settings):
         "weight_decay": 0.0,
         "clip": 1.0,
         "patience": 3,
+        "cooling": False,
         "min_delta": 0.0,
         "monitor": "loss",
         "class_weights": "none",

@@ -86,6 +86,7 @@ CAPTION_TRAINING = TrainingConfig(
     schedule="linear",
     warmup=0.05,
     patience=4,
+    cooling=False,
     monitor="bleu",
     label_smoothing=0.1,
 )

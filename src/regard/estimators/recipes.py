@@ -97,7 +97,7 @@ RECIPES = {
         Recipe(
             "accurate",
             "a longer training, of which weights are averaged",
-            {"training": {"epochs": "12", "average": "3"}},
+            {"training": {"epochs": "12", "average": "3", "patience": "3"}},
             learns_vectors=True,
             most_folded=BALANCED.most_folded,
         ),

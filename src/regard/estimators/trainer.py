@@ -224,13 +224,18 @@ class Trainer(Generic[M, B]):
             state=self.state,
         )
         self.run.interrupts.heed()
-        while not self.stopping.exhausted:
+        while not self._over:
             step = next(steps, None)
             if step is None:
                 return "finished"
             self._after(step)
             self.run.interrupts.heed()
         return "patience"
+
+    @property
+    def _over(self) -> bool:
+        """Whether there is nothing left to gain, before all epochs are done."""
+        return self.state.cooled or (self.stopping.exhausted and self.state.cooling is None)
 
     def _after(self, step: Step) -> None:
         """Do what is to be done between this step and the next."""
@@ -269,9 +274,23 @@ class Trainer(Generic[M, B]):
             self.best = weights
         self.epochs.append(epoch)
         self.running = RunningLoss(self.state.device)
+        if self._over and not self.state.cooled and self.config.cooling:
+            self._cool()
         self._save()
         for observer in self.run.observers:
             observer.on_epoch(epoch)
+
+    def _cool(self) -> None:
+        """Go back to the best weights, and on from there for an epoch, to a rate of nothing.
+
+        Weights from the middle of a training jump with every step; at a rate that falls they settle
+        between where these would have led.
+        """
+        epoch = self.state.epoch
+        if epoch < self.config.epochs:
+            self.state.model.load_state_dict(self.best)
+            self.averages = Averages(self.config.average)
+            self.state.cool(self.data.training.count(epoch))
 
     def _validate(self) -> Mapping[str, float]:
         if self.data.validation is None:

@@ -39,9 +39,12 @@ from ..training.seeds import derived_seed
 from ..training.teams import Team
 from .fitting import FEWEST_TO_SPLIT, FitOptions, Holdout
 
-__all__ = ["LabelJudge", "Prepared", "Weighted", "prepare", "score_answers"]
+__all__ = ["TEMPERATURES", "LabelJudge", "Prepared", "Weighted", "prepare", "score_answers"]
 
 SAMPLE = 1000  # documents that are looked at before any is cut into words
+TEMPERATURES = 1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0
+"""By which answers are cooled to judge them. One is fitted after the training, so an epoch after
+which a network is right more often and too sure of it is no step back."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,8 +197,9 @@ def _folds(corpus: Corpus, holdout: Holdout, options: FitOptions) -> NDArray[np.
 class LabelJudge:
     """Judges a classifier by its loss, its accuracy and its macro-F1.
 
-    For multi-label data the accuracy is of documents with every label right. The macro-F1 is the
-    mean over the classes that occur or were predicted.
+    The loss is that of the answers at whichever of a few temperatures suits them best. For
+    multi-label data the accuracy is of documents with every label right. The macro-F1 is the mean
+    over the classes that occur or were predicted.
     """
 
     names: ClassVar[tuple[str, ...]] = ("loss", "accuracy", "macro_f1")
@@ -208,12 +212,16 @@ class LabelJudge:
         model.eval()
         device = device_of(model)
         loss = self.loss.to(device)
-        sums = torch.zeros(5 + 3 * self.label_count, dtype=torch.float64, device=device)
+        first = 4 + len(TEMPERATURES)
+        sums = torch.zeros(first + 3 * self.label_count, dtype=torch.float64, device=device)
         with torch.no_grad():
             for batch in team.share_batches(batches).read(0):
                 if len(batch):
                     sums += _tally(model, batch.to(device), loss)
-        return _scores(team.add_up(sums).cpu())
+        sums = team.add_up(sums).cpu()
+        documents, weight, penalty, right = sums[:4].tolist()
+        total = float(sums[4:first].min()) / weight + penalty / documents
+        return _scores(total, right / documents, sums[first:].view(3, -1))
 
 
 def score_answers(
@@ -224,17 +232,23 @@ def score_answers(
     truth, guess = (
         one > 0 if labels.ndim == 2 else one[:, None] == classes for one in (labels, given)
     )
-    loss, right = log_loss(logits, labels, temperature), (truth == guess).all(1).sum()
-    count = float(len(labels))
-    counts = [(truth & guess).sum(0), guess.sum(0), truth.sum(0)]
-    sums = np.concatenate([[count, count * loss, count, 0.0, right], *counts])
-    return _scores(torch.from_numpy(sums.astype(np.float64)))
+    counts = np.stack([(truth & guess).sum(0), guess.sum(0), truth.sum(0)])
+    accuracy = float((truth == guess).all(1).mean())
+    loss = log_loss(logits, labels, temperature)
+    return _scores(loss, accuracy, torch.from_numpy(counts.astype(np.float64)))
 
 
 def _tally(model: Model, batch: Batch, loss: ClassificationLoss) -> Tensor:
-    """What a batch adds to the sums, in the order in which ``_scores`` reads them."""
+    """What a batch adds to the sums of ``LabelJudge``.
+
+    Documents, what they weigh, the model's penalty, how many are right, the loss at each
+    temperature; then for every class how often it was found, guessed and true.
+    """
     output = model(batch)
-    cost = loss.of(output, batch)
+    costs = [
+        loss.of(replace(output, logits=output.logits / temperature), batch)
+        for temperature in TEMPERATURES
+    ]
     assert batch.labels is not None  # the loss has asked already
     if batch.labels.ndim == 2:
         truth = batch.labels > 0
@@ -244,21 +258,21 @@ def _tally(model: Model, batch: Batch, loss: ClassificationLoss) -> Tensor:
         truth = batch.labels[:, None] == classes
         guess = output.logits.argmax(1)[:, None] == classes
     right = (truth == guess).all(1).sum()
-    weight = cost.weight.to(cost.total, non_blocking=True)
-    parts = torch.stack([cost.total, weight, cost.penalty, right])
+    weight = costs[0].weight.to(costs[0].total, non_blocking=True)
+    parts = torch.stack([weight, costs[0].penalty, right, *(cost.total for cost in costs)])
     counts = torch.stack([(truth & guess).sum(0), guess.sum(0), truth.sum(0)]).flatten()
     documents = parts.new_full((1,), float(len(batch)))
     return torch.cat([documents.double(), parts.double(), counts.double()])
 
 
-def _scores(sums: Tensor) -> dict[str, float]:
-    documents, total, weight, penalty, right = sums[:5].tolist()
-    hits, guesses, truths = sums[5:].view(3, -1)
+def _scores(loss: float, accuracy: float, counts: Tensor) -> dict[str, float]:
+    """Name the scores; ``counts``, (3, classes), says how often each was found, guessed, true."""
+    hits, guesses, truths = counts
     seen = guesses + truths > 0
     f1 = (2 * hits / (guesses + truths))[seen]
+    # With several labels a document, there may be none at all, and none guessed.
     return {
-        "loss": total / weight + penalty / documents,
-        "accuracy": right / documents,
-        # With several labels a document, there may be none at all, and none guessed.
+        "loss": loss,
+        "accuracy": accuracy,
         "macro_f1": float(f1.mean()) if len(f1) else 0.0,
     }

@@ -56,6 +56,7 @@ TRANSLATION_TRAINING = TrainingConfig(
     schedule="linear",
     warmup=0.05,
     patience=10,  # BLEU stays at nothing for a while before it rises
+    cooling=False,
     monitor="bleu",
     label_smoothing=0.1,
 )

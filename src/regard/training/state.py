@@ -9,6 +9,7 @@ from typing import Generic, TypeVar, cast
 import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
+from torch.optim.lr_scheduler import LinearLR
 
 from ..records.encoding import Json
 from .checkpoint import Snapshot
@@ -25,6 +26,7 @@ class TrainingState(Generic[M]):
     """A model in training: its optimizer and schedule, and how far it has come.
 
     ``epoch`` and ``batch`` are those to come next, from zero; ``step`` counts those taken.
+    ``cooling`` is the epoch over which the learning rate falls to nothing, ahead of its schedule.
     """
 
     def __init__(self, model: M, config: TrainingConfig, *, total_steps: int) -> None:
@@ -41,6 +43,7 @@ class TrainingState(Generic[M]):
         self.epoch = 0
         self.batch = 0
         self.step = 0
+        self.cooling: int | None = None
 
     @property
     def device(self) -> torch.device:
@@ -56,6 +59,16 @@ class TrainingState(Generic[M]):
     def learning_rate(self) -> float:
         """The learning rate of the step to come."""
         return float(self.optimizer.param_groups[0]["lr"])
+
+    @property
+    def cooled(self) -> bool:
+        """Whether the learning rate has fallen to nothing ahead of its schedule."""
+        return self.cooling is not None and self.epoch > self.cooling
+
+    def cool(self, steps: int) -> None:
+        """Let the learning rate fall to nothing over the epoch to come, which has so many steps."""
+        self.cooling = self.epoch
+        self.schedule = LinearLR(self.optimizer, 1.0, 0.0, total_iters=steps)
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -99,6 +112,7 @@ class TrainingState(Generic[M]):
             "epoch": self.epoch,
             "batch": self.batch,
             "step": self.step,
+            "cooling": self.cooling,
             "learning_rates": [group["lr"] for group in self.optimizer.param_groups],
             "schedule": self.schedule.state_dict(),
         }
@@ -115,6 +129,9 @@ class TrainingState(Generic[M]):
         place = snapshot.under("place").values
         values = cast(dict[str, int], place)
         self.epoch, self.batch, self.step = values["epoch"], values["batch"], values["step"]
+        if place["cooling"] is not None:
+            self.cool(1)  # of how many steps it is, stands in the state of the schedule
+        self.cooling = cast(int | None, place["cooling"])
         self.model.load_state_dict(snapshot.under("model").tensors)
         _remember(self.optimizer, snapshot.under("optimizer"))
         for number, rows in enumerate(self.row_optimizers):
