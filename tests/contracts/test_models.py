@@ -51,7 +51,7 @@ class TestEveryModel:
             agree(sums, expected, 1e-6)
 
     def test_company_changes_nothing(self, config):
-        """000-06, D1: alone or with others, empty ones included, a document gets the same."""
+        """000-06, D1, D17: alone or with others, empty ones included, a document gets the same."""
         model = built(config)
         together = model(batch_of(DOCUMENTS))
         alone = [model(batch_of([document])) for document in DOCUMENTS]

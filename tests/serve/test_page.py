@@ -38,6 +38,7 @@ def ask(page, text=TEXT):
 
 
 def test_a_text_is_answered_and_explained_with_its_receipt(server, visit):
+    """000-16: the answer, how sure it is of every label, and the text with what decided."""
     page = visit(server)
     ask(page)
     assert page.inner_text(".lead").startswith("bad with")
@@ -101,6 +102,7 @@ def test_a_sentence_can_be_marked(server, visit):
 
 
 def test_a_table_is_labelled_row_by_row(server, visit):
+    """000-16: a file is dropped, and every row gets its label."""
     page = visit(server)
     rows = 'id;text\r\n1;"a great; ""lovely"" film"\r\n2;the story was awful\r\n'
     page.set_input_files(
