@@ -122,15 +122,16 @@ class CrossAttention(nn.Module):
 
     def forward(self, queries: Tensor, memory: Memory, steps: Tensor) -> Attended:
         """Ask questions, (sources, questions, query size), at the given steps, (questions,)."""
-        scores = self.score.compare_padded(queries, memory.keys)
-        hidden = memory.absent
+        hidden, alike = memory.absent, self.config.choice == "mean"
+        if alike:
+            scores = queries.new_zeros(*queries.shape[:2], memory.keys.shape[1])
+        else:
+            scores = self.score.compare_padded(queries, memory.keys)
         if self.config.window != "global":
             far, outside = self._window(queries, memory, steps)
-            scores, hidden = scores - far, hidden | outside
+            scores, hidden = scores if alike else scores - far, hidden | outside
         # Not minus infinity: the row of an empty source has nothing else, and must not be nothing.
         scores = scores.masked_fill(hidden, torch.finfo(scores.dtype).min)
-        if self.config.choice == "mean":
-            scores = torch.zeros_like(scores).masked_fill(hidden, torch.finfo(scores.dtype).min)
         weights = torch.softmax(scores, -1)
         if self.config.choice == "hard" and weights.shape[-1]:
             return self._chosen(weights, memory)
