@@ -9,6 +9,7 @@ looked at once at the end. ``mean`` is the same decoder with every cell weighed 
 mean-pooled picture. BLEU counts words in lower case without punctuation, against five references.
 --validation-only leaves the test alone: that is how settings are chosen; --save keeps the models,
 and --score FOLDER scores those that were kept, which are named by their attention and seed.
+--join FILE... puts runs together that were done side by side, and keeps what the test said before.
 """
 
 from __future__ import annotations
@@ -139,6 +140,21 @@ def receipts(captioner: Captioner, test: list[Captioned], count: int) -> dict[st
     }
 
 
+def join(paths: list[Path], name: str) -> None:
+    """Put runs of several files into one, with every reading of the test pictures before them."""
+    parts = [json.loads(path.read_text()) for path in paths]
+    runs = [run | {"settings": part["settings"]} for part in parts for run in part["runs"]]
+    before = json.loads((measuring.RESULTS / f"{name}.json").read_text())
+    kept = ("attention", "seed", "dev_bleu_4", "test")
+    read = [{one: run[one] for one in kept} for run in before["runs"]]
+    found = {one: value for one, value in parts[0].items() if one != "settings"}
+    found["commit"] = ", ".join(sorted({part["commit"] for part in parts}))
+    found["seeds"] = sorted({run["seed"] for run in runs})
+    found["runs"] = sorted(runs, key=lambda run: (run["seed"], run["attention"] == "mean"))
+    found["read_before"] = [*before.get("read_before", []), *read]
+    measuring.save(name, found)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=DATA)
@@ -151,9 +167,12 @@ def main() -> None:
     parser.add_argument("--device", default="auto")
     parser.add_argument("--save", type=Path)
     parser.add_argument("--score", type=Path, nargs="+", default=[])
+    parser.add_argument("--join", type=Path, nargs="+", default=[])
     parser.add_argument("--validation-only", action="store_true")
     parser.add_argument("--name", default="flickr8k")
     options = parser.parse_args()
+    if options.join:
+        return join(options.join, options.name)
     with tempfile.TemporaryDirectory() as folder:
         options.features = options.features or Path(folder)
         runs: list[dict[str, object]] = []
