@@ -64,7 +64,7 @@ def test_unknown_labels_and_bad_rows_are_counted(shell, project, tmp_path):
 def test_training_texts_are_told_of(shell, project):
     shown = shell("evaluate", project.model, project.training, *COLUMNS).out
     assert re.search(r"^\d\d texts also in the training data: scores may flatter", shown, re.M)
-    assert "% of the tokens are not in the vocabulary" in shown
+    assert "% of the tokens are unknown to the model" in shown
 
 
 def test_errors_are_one_line(shell, project, tmp_path):

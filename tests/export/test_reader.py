@@ -1,6 +1,7 @@
 """The scanner in JavaScript finds what ``tokenize`` does, in texts of all scripts."""
 
 import json
+import random
 import shutil
 import subprocess
 
@@ -8,7 +9,7 @@ import pytest
 
 from regard.export.reader import reader_module
 from regard.text.characters import lower_words
-from regard.text.tokenize import TextConfig, tokenize_many
+from regard.text.tokenize import TextConfig, tokenize, tokenize_many
 from regard.text.vocab import Vocab
 from support.odd_texts import odd_texts
 
@@ -68,6 +69,25 @@ def test_caps_leave_what_they_leave_in_training(scripts):
     assert found["rows"] == [[2, 3], [1, 2]]
     assert found["unknown"] == [[13, 17]]
     assert found["unread"] == [[8, 12], [22, 36]]
+
+
+def test_unknown_words_are_read_as_the_vocabulary_reads_them(scripts):
+    """Issue 13: the same known word for each, whatever its letters."""
+    generator = random.Random(0)
+    words = sorted({word for text in texts() for word in lower_words(tokenize(text).words())})
+    long = [word for word in words if len(word) > 4]
+    cut = [
+        word[: generator.randrange(4, len(word) + 1)] + "😀é"[: n % 3]
+        for n, word in enumerate(long)
+    ]
+    vocab = Vocab(generator.sample(long, len(long) // 2), unknown="alike")
+    read = """([words, asked]) => {
+      const reader = new Reader(words, makeRules(globalThis.written, false), { unknown: "alike" });
+      return asked.map((word) => reader.ids.get(word) ?? reader.readUnknown(word));
+    }"""
+    asked = [*words, *cut]
+    assert scripts.evaluate(read, [vocab.words, asked]) == vocab.ids(asked).tolist()
+    assert len(vocab.read_as(asked)) > 100
 
 
 def test_the_module_reads_in_node(tmp_path):

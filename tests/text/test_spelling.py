@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from regard.text.spelling import letter_sizes, spell
+from regard.text.spelling import ALIKE, Alike, letter_sizes, spell
 
 
 def test_the_runs_of_a_word_have_its_edges():
@@ -26,3 +26,23 @@ def test_sizes_follow_the_script():
     assert letter_sizes(["word", "a"], np.array([5, 2])) == (3, 5)
     assert letter_sizes(["영화", "정말", "the"], np.array([5, 5, 2])) == (2, 4)
     assert letter_sizes(["电", "影", "the"], np.array([5, 5, 2])) is None
+
+
+def test_a_word_is_like_the_known_one_that_shares_its_longest_beginning():
+    alike = Alike(["captive", "captivated", "captivating", "international"])
+    found = [alike.find(word) for word in ("captivatingly", "captivates", "captives", "captivity")]
+    assert found == [2, 1, 0, None], "6 letters are not 7 tenths of captivity"
+    assert alike.find("intern") is None, "nor are they 7 tenths of international"
+
+
+def test_of_words_that_begin_alike_the_most_frequent_stands_for_others():
+    assert Alike(["painted", "painter"]).find("paints") == 0
+    assert Alike(["painter", "painted"]).find("paints") == 0
+    assert Alike(["painted", "painter"]).find("painters") == 1, "the longer beginning comes first"
+
+
+def test_short_words_long_ones_and_numbers_are_like_no_other():
+    endless = "a" * ALIKE.longest
+    alike = Alike(["film", "10,000", endless + "a", endless])
+    assert [alike.find(word) for word in ("films", "10,001", "", endless + "b")] == [None] * 4
+    assert alike.find(endless[:-1]) == 3

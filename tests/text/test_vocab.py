@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from regard.errors import DataError, ModelError
+from regard.text import tokenize as tokenize_module
 from regard.text.tokenize import TextConfig, tokenize
 from regard.text.units import UnitsConfig, build_units
 from regard.text.vocab import PADDING, UNKNOWN, Numbering, Vocab, Vocabulary, count_words, cut_texts
@@ -200,3 +201,26 @@ def test_a_vocabulary_reads_scripts_without_spaces_as_it_was_made(tmp_path):
     loaded = Vocab.load(tmp_path / "vocab.txt", cjk="icu")
     assert len(vocab.encode(["我们喜欢"]).ids) == len(loaded.encode(["我们喜欢"]).ids) == 2
     assert len(Vocab.load(tmp_path / "vocab.txt").encode(["我们喜欢"]).ids) == 4
+
+
+@pytest.mark.parametrize("scanned", [True, False], ids=["in C", "plainly"])
+def test_unknown_words_are_read_as_known_ones_that_begin_alike(tmp_path, monkeypatch, scanned):
+    """Issue 13: words out of the vocabulary are no longer all one id."""
+    if not scanned:
+        monkeypatch.setattr(tokenize_module, "available", lambda: False)
+    Vocab(["captivating", "dull", "boring"]).save(tmp_path / "vocab.txt")
+    vocab = Vocab.load(tmp_path / "vocab.txt", unknown="alike")
+    text = "Captivatingly dull, boringly so"
+    assert vocab.encode([text]).ids.tolist() == [2, 3, 1, 4, 1]
+    assert vocab.read_as(tokenize(text).words()) == {
+        "Captivatingly": "captivating",
+        "boringly": "boring",
+    }
+    assert "captivatingly" not in vocab and "Captivating" in vocab
+
+
+def test_a_vocabulary_that_says_nothing_of_unknown_words_reads_them_as_one():
+    """Models that were saved before answer as they did."""
+    vocab = Vocab(["captivating"])
+    assert vocab.encode(["captivatingly"]).ids.tolist() == [UNKNOWN]
+    assert vocab.ids(["captivatingly"]).tolist() == [UNKNOWN] and not vocab.read_as(["other"])

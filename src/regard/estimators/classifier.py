@@ -43,7 +43,7 @@ from ..tasks.calibration import fit_temperature
 from ..tasks.classify import ClassificationLoss
 from ..tasks.predictions import Predictions
 from ..text.document import Document, Label, single_labels
-from ..text.tokenize import TextConfig
+from ..text.tokenize import TextConfig, settle_unknown
 from ..text.vocab import Vocab
 from ..training.batches import Examples, PlannedBatches
 from ..training.config import TrainingConfig
@@ -157,7 +157,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
                 heeding(documents),
                 None if validation is None else heeding(validation),
                 folder=fit.folder / _corpus_name(options),
-                text=self.text,
+                text=settle_unknown(self.text, pieces=pretrained is not None),
                 holdout=holdout,
                 options=options,
                 build_vocab=Vocab.from_counts if pretrained is None else pretrained.build_vocab,

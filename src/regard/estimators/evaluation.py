@@ -120,7 +120,7 @@ class _Tally:
 
     @property
     def unknown_token_share(self) -> float | None:
-        """The share of tokens that are not in the vocabulary, where there are any."""
+        """The share of tokens that are read as no known word, where there are any."""
         tokens = sum(int(lengths.sum()) for lengths in self._lengths)
         return self._unknown_tokens / tokens if tokens else None
 

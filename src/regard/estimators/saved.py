@@ -302,7 +302,11 @@ class Saved:
 def _vocab(opened: SavedFolder, network: ModelConfig, text: TextConfig) -> Vocab:
     """The words of a classifier, and where it reads through BERT their pieces."""
     vocab = Vocab.load(
-        opened.part("vocab.txt"), lowercase=text.lowercase, cjk=text.cjk, hangul=text.hangul
+        opened.part("vocab.txt"),
+        lowercase=text.lowercase,
+        cjk=text.cjk,
+        hangul=text.hangul,
+        unknown=text.unknown,
     )
     if not isinstance(network, BertHANConfig) or network.bert_pieces is None:
         return vocab

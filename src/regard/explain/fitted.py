@@ -23,6 +23,7 @@ from ..models.base import Model
 from ..models.reader import TextReader, chunks
 from ..records.explanation import ClassName, Explanation
 from ..tasks.classify import probabilities
+from ..text.document import Tokens
 from .answers import Answers, holding, likeliest
 from .methods import DEFAULT_METHOD, METHODS
 from .receipts import with_receipts
@@ -121,9 +122,25 @@ class Fitted:
                 explained = with_shares(answers, METHODS[name].explain(answers))
                 if question.receipt:
                     explained = with_receipts(answers, explained)
-                placed |= zip(places, explained, strict=True)
+                told = map(self._with_readings, explained, answers.batch.texts)
+                placed |= zip(places, told, strict=True)
             found += [placed[place] for place in range(len(some))]
         return found
+
+    def _with_readings(self, found: Explanation, text: Tokens) -> Explanation:
+        """Say which words of a text are not in the vocabulary and read as others."""
+        words = text.words()
+        known_as = self.reader.vocab.read_as(words)
+        if not known_as:
+            return found
+        whole = set(text.word_spans())  # and not a part of what people see as a word
+        readings = tuple(
+            ((start, end), known_as[word])
+            for word, (start, end) in zip(words, text.spans.tolist(), strict=True)
+            if word in known_as and (start, end) in whole
+        )
+        unknown = {*found.unknown, *(span for span, _ in readings)}
+        return replace(found, unknown=tuple(sorted(unknown)), read_as=readings)
 
     def _number(self, label: ClassName | None) -> int | None:
         """The number of a class; on the command line whole numbers are texts too."""

@@ -178,6 +178,7 @@ def _content(
         "text": {
             "lowercase": text.lowercase,
             "hangul": text.hangul,
+            "unknown": text.unknown,
             "max_sentences": text.max_sentences,
             "max_words": text.max_words,
         },

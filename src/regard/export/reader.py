@@ -6,6 +6,7 @@ The tables are written down by Python, so that no browser's own idea of Unicode 
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from functools import cache
 from importlib import resources
 
@@ -14,6 +15,7 @@ import numpy as np
 from ..text.characters import kind_table, lower_table
 from ..text.markup import BLOCK_TAGS, ENTITIES, INLINE_TAGS
 from ..text.sentences import WORD_LISTS
+from ..text.spelling import ALIKE
 
 __all__ = ["asset", "reader_module", "scanner_rules"]
 
@@ -74,6 +76,7 @@ def scanner_rules() -> dict[str, object]:
         "lower": np.stack([changed, lower[changed]], axis=1).ravel().tolist(),
         "tags": tags | dict.fromkeys(sorted(BLOCK_TAGS), ord("\f")),
         "entities": ENTITIES,
+        "alike": asdict(ALIKE),
         "lists": {name: sorted(words) for name, words in zip(_LISTS, WORD_LISTS, strict=True)},
     }
 

@@ -190,8 +190,9 @@ def _find_words(fitted: Fitted, words: Sequence[str]) -> list[str]:
     found: list[str] = []
     for word in words:
         ids = vocab.encode([word]).ids.tolist()
-        if not ids or UNKNOWN in ids or (len(ids) > 1 and word.isascii()):
-            near = nearest(word, vocab.words[2:SUGGESTED])
+        alike = vocab.read_as([word]).get(word)
+        if not ids or alike or UNKNOWN in ids or (len(ids) > 1 and word.isascii()):
+            near = alike or nearest(word, vocab.words[2:SUGGESTED])
             said = f"did you mean {near!r}?" if near else "choose a word of the training texts"
             raise ConfigError(f"the model knows no word {word!r}; {said}")
         found.append(vocab.words[ids[0]] if len(ids) == 1 else word)

@@ -49,7 +49,7 @@ class Answered:
 
     logits: Tensor  # (texts, classes)
     lengths: NDArray[np.int64]  # (texts,), tokens in each before any cap
-    unknown: int  # tokens that are not in the vocabulary
+    unknown: int  # tokens that are read as no known word
     cuts: NDArray[np.int64] | None = None  # what caps took from each, as ``count_cuts`` has it
 
 

@@ -151,7 +151,7 @@ class DataNotes:
     truncation: TruncationReport | None = None
     unknown_label_rows: int = 0  # their label is none that the model knows, so they are not scored
     seen_in_training: int | None = None  # texts that are also in the training data
-    unknown_token_share: float | None = None  # tokens that are not in the vocabulary
+    unknown_token_share: float | None = None  # tokens that are read as no known word
 
 
 @dataclass(frozen=True, slots=True)

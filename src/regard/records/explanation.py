@@ -200,6 +200,7 @@ class Explanation(Record):
     decisions: tuple[Decision, ...]  # one a label that was explained, the first the likeliest
     probabilities: tuple[tuple[ClassName, float], ...] = ()  # of every label
     unknown: tuple[Span, ...] = ()  # words that are not in the vocabulary
+    read_as: tuple[tuple[Span, str], ...] = ()  # those of them that are read as known words
     unread: tuple[Span, ...] = ()  # what a cap kept from the model
     true_labels: tuple[ClassName, ...] | None = None  # None: not known
     erasure: str | None = None  # how the method took pieces away, where it did
@@ -208,7 +209,7 @@ class Explanation(Record):
         if not isinstance(self.source, str) or not self.decisions:
             raise DataError("an explanation needs its source text and at least one decision")
         levels = [weights.pieces for decision in self.decisions for weights in decision.weights]
-        for spans in (self.unknown, self.unread, *levels):
+        for spans in (self.unknown, [span for span, _ in self.read_as], self.unread, *levels):
             require_inside(spans, self.source)
 
     def __repr__(self) -> str:

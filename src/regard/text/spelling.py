@@ -1,4 +1,4 @@
-"""The letters of words: runs of them, by which words that are spelt alike are known to be alike."""
+"""The letters of words: runs of them and beginnings, by which words are known to be alike."""
 
 from __future__ import annotations
 
@@ -8,9 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .characters import is_hangul
+from ..kernels.scan import Likeness
+from .characters import is_hangul, kind_table
 
-__all__ = ["Spelled", "letter_sizes", "spell"]
+__all__ = ["ALIKE", "Alike", "Spelled", "fewest_shared", "lends", "letter_sizes", "spell"]
+
+ALIKE = Likeness(fewest=5, tenths=7, longest=40)
+"""When a word that is not known is read as one that is: "captivatingly" as "captivating"."""
 
 _EDGE = " "  # stands before and behind a word
 
@@ -53,3 +57,37 @@ def letter_sizes(words: Sequence[str], counts: NDArray[np.int64]) -> tuple[int, 
         return None
     korean = np.fromiter(map(is_hangul, words), bool, len(words))
     return (2, 4) if counts[korean].sum() > counts.sum() / 2 else (3, 5)
+
+
+class Alike:
+    """Known words by how they begin; of those that begin alike, the first stands for others."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._places: dict[str, int] = {}
+        for place in np.flatnonzero(lends(words)).tolist():
+            word = words[place]
+            if len(word) <= ALIKE.longest:
+                for size in range(fewest_shared(len(word)), len(word) + 1):
+                    self._places.setdefault(word[:size], place)
+
+    def find(self, word: str) -> int | None:
+        """Return the place of the known word that shares the longest beginning with this one."""
+        if len(word) > ALIKE.longest:
+            return None
+        beginnings = (word[:size] for size in range(len(word), fewest_shared(len(word)) - 1, -1))
+        return next((self._places[one] for one in beginnings if one in self._places), None)
+
+
+def fewest_shared(length: int) -> int:
+    """How many first letters a word of this length must share with another, if it is the longer."""
+    return max(ALIKE.fewest, -(-ALIKE.tenths * length // 10))
+
+
+def lends(words: Sequence[str]) -> NDArray[np.bool_]:
+    """Say which words may stand for others: those without figures, as 10,000 is not 10,001."""
+    codes = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), np.uint32)
+    figures = np.concatenate([[0], np.cumsum(kind_table()[codes] == ord("1"))])
+    lengths = np.fromiter(map(len, words), np.int64, len(words))
+    ends = np.cumsum(lengths)
+    found: NDArray[np.bool_] = figures[ends] == figures[ends - lengths]
+    return found

@@ -19,10 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DataError, ModelError
-from ..kernels.scan import Search, WordTable
+from ..kernels.scan import BeginningTable, Search, WordTable
 from .characters import lower_words
 from .document import Tokens, cut_tokens
 from .encode import Encoded, encode
+from .spelling import ALIKE, Alike, lends
 from .tokenize import TextConfig
 
 __all__ = [
@@ -39,7 +40,7 @@ __all__ = [
 PADDING = 0
 """The id that fills up a row of fixed length; no word has it."""
 UNKNOWN = 1
-"""The id of every word that the vocabulary does not hold."""
+"""The id of words that the vocabulary does not hold, unless they are read as others."""
 
 _RESERVED = ("<pad>", "<oov>")
 _SHOWN_UNKNOWN = "\N{REPLACEMENT CHARACTER}"
@@ -80,7 +81,8 @@ class Vocab:
     """The words of the training texts; the id of a word is its place in ``words``.
 
     ``words`` begins with the two reserved names, which no lookup ever finds: a word of a text
-    that is written like one of them is a word like any other. The others are as in ``TextConfig``.
+    that is written like one of them is a word like any other. The others are as in ``TextConfig``:
+    with ``unknown="alike"`` a word that is not here is read as the one here that begins alike.
     """
 
     def __init__(
@@ -90,10 +92,11 @@ class Vocab:
         lowercase: bool = True,
         cjk: Literal["characters", "icu"] = "characters",
         hangul: Literal["auto", "words", "syllables"] = "auto",
+        unknown: Literal["auto", "one", "alike"] = "auto",
     ) -> None:
         self.words = [*_RESERVED, *words]
         self.lowercase = lowercase
-        self._config = TextConfig(lowercase=lowercase, cjk=cjk, hangul=hangul)
+        self._config = TextConfig(lowercase=lowercase, cjk=cjk, hangul=hangul, unknown=unknown)
         known = self.words[len(_RESERVED) :]
         self._ids = {word: id for id, word in enumerate(known, start=len(_RESERVED))}
         if len(self._ids) < len(known):
@@ -109,19 +112,44 @@ class Vocab:
         frequent = sorted(item for item in counts.items() if item[1] >= config.min_count)
         frequent.sort(key=lambda item: item[1], reverse=True)
         words = (word for word, _ in frequent[: config.max_size])
-        return cls(words, lowercase=config.lowercase, cjk=config.cjk, hangul=config.hangul)
+        return cls(
+            words,
+            lowercase=config.lowercase,
+            cjk=config.cjk,
+            hangul=config.hangul,
+            unknown=config.unknown,
+        )
 
     def __len__(self) -> int:
         """How many ids there are, the two reserved ones counted."""
         return len(self.words)
 
     def __contains__(self, word: str) -> bool:
-        return bool(self.ids([word])[0] != UNKNOWN)
+        return (lower_words([word])[0] if self.lowercase else word) in self._ids
 
     def ids(self, words: Sequence[str]) -> NDArray[np.int32]:
         """The id of each word, (words,); in lower case first where the vocabulary is."""
-        known = lower_words(words) if self.lowercase else words
-        return np.fromiter(map(self._ids.get, known, repeat(UNKNOWN)), np.int32, len(words))
+        spelt = lower_words(words) if self.lowercase else words
+        ids = np.fromiter(map(self._ids.get, spelt, repeat(UNKNOWN)), np.int32, len(words))
+        if self._alike is not None:
+            for place in np.flatnonzero(ids == UNKNOWN).tolist():
+                found = self._alike.find(spelt[place])
+                if found is not None:
+                    ids[place] = len(_RESERVED) + found
+        return ids
+
+    def read_as(self, words: Sequence[str]) -> dict[str, str]:
+        """Which of these words are not here and read as others, and as which."""
+        unknown = [word for word in dict.fromkeys(words) if word not in self]
+        ids = self.ids(unknown).tolist()
+        return {
+            word: self.words[id] for word, id in zip(unknown, ids, strict=True) if id != UNKNOWN
+        }
+
+    @cached_property
+    def _alike(self) -> Alike | None:
+        has_likeness = self._config.unknown == "alike"
+        return Alike(self.words[len(_RESERVED) :]) if has_likeness else None
 
     def encode(self, texts: Sequence[str]) -> Encoded:
         """Find the words of each text, sentence by sentence, and their ids."""
@@ -135,10 +163,13 @@ class Vocab:
 
     @cached_property
     def search(self) -> Search:
-        """The words as the scanner in C looks them up; any other word gets ``UNKNOWN``."""
+        """The words as the scanner in C looks them up, and how it reads any other word."""
         first = len(_RESERVED)
-        table = WordTable(self.words[first:])
-        return Search(table, first=first, lowercase=self.lowercase)
+        known = self.words[first:]
+        table, beginnings = WordTable(known), None
+        if self._config.unknown == "alike":
+            beginnings = BeginningTable(table, lends(known), ALIKE)
+        return Search(table, first=first, lowercase=self.lowercase, beginnings=beginnings)
 
     def save(self, path: Path) -> None:
         """Write one word a line, so that a word's id is the number of lines before it."""
@@ -156,6 +187,7 @@ class Vocab:
         lowercase: bool = True,
         cjk: Literal["characters", "icu"] = "characters",
         hangul: Literal["auto", "words", "syllables"] = "auto",
+        unknown: Literal["auto", "one", "alike"] = "auto",
     ) -> Vocab:
         """Read what ``save`` wrote; the others are the settings the vocabulary was made with."""
         try:
@@ -165,7 +197,9 @@ class Vocab:
         if tuple(words[: len(_RESERVED)]) != _RESERVED:
             names = " and ".join(_RESERVED)
             raise ModelError(f"{path} is no vocabulary, its first two lines must be {names}")
-        return cls(words[len(_RESERVED) :], lowercase=lowercase, cjk=cjk, hangul=hangul)
+        return cls(
+            words[len(_RESERVED) :], lowercase=lowercase, cjk=cjk, hangul=hangul, unknown=unknown
+        )
 
 
 class Numbering:

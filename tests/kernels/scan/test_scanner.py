@@ -15,7 +15,7 @@ from regard.kernels.scan.scanner import NumberJob, WordTable, call, join_codes
 from regard.text.document import cut_tokens
 from regard.text.encode import encode
 from regard.text.tokenize import TextConfig, scanner_for, tokenize, tokenize_many
-from regard.text.vocab import Numbering
+from regard.text.vocab import Numbering, Vocab
 from support.native_cases import needs_native
 from support.odd_texts import dense_text, lined_text, random_text
 
@@ -224,6 +224,26 @@ def test_new_words_are_numbered_as_by_a_dictionary(seed):
         words = [word for tokens in cut_tokens(texts, found) for word in tokens.words()]
         assert found.ids.tolist() == [numbers.setdefault(word, len(numbers)) for word in words]
     assert numbering.words == list(numbers)
+
+
+@needs_native
+@pytest.mark.parametrize("letters", ["ab", "abc1", "aé𝒜", "가ab"])
+def test_unknown_words_are_read_as_others_as_defined(letters):
+    """Issue 13: as the known word that the plain Python definition finds, on 16,000 words."""
+    generator = random.Random(letters)
+
+    def word():
+        # Mostly the same letter, so that beginnings are shared.
+        size = generator.choice((1, 4, 5, 6, 7, 9, 10, 20, 39, 40, 41, 60))
+        drawn = [*generator.choices(letters, k=size), *letters[0] * 9 * size]
+        return "".join(generator.sample(drawn, size))
+
+    vocab = Vocab(dict.fromkeys(word() for _ in range(300)), unknown="alike")
+    text = " ".join(word() for _ in range(4000))
+    words = tokenize(text).words()
+    found = vocab.encode([text]).ids
+    np.testing.assert_array_equal(found, vocab.ids(words))
+    assert len(set(vocab.read_as(words).values())) > 20
 
 
 def test_a_hundred_thousand_words_are_told_apart():

@@ -146,7 +146,7 @@ class Engine {
     const decision = { label: about.labels[chosen], probability: likely[chosen], weights, receipt: measured };
     return {
       model: about.name, source, method: name, decisions: [decision], said: sayAll(decision, text, about.sayings),
-      probabilities: about.labels.map((one, place) => [one, likely[place]]), unknown: text.unknown, unread: text.unread,
+      probabilities: about.labels.map((one, place) => [one, likely[place]]), unknown: text.unknown, read_as: text.readAs, unread: text.unread,
     };
   }
 

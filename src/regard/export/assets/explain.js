@@ -344,6 +344,15 @@ function sayAll(decision, text, sayings) {
   };
 }
 
+const MOST_READINGS = 5; // that a note names
+
+function sayReadings({ source, readAs }) {
+  const letters = Array.from(source), pairs = readAs.map(([[start, end], known]) => `'${letters.slice(start, end).join("")}' as '${known}'`);
+  const named = [...new Set(pairs)], more = named.length - MOST_READINGS;
+  const told = named.slice(0, MOST_READINGS).join(", ") + (more > 0 ? ` and ${more} more` : "");
+  return `Words that the model does not know are read as known ones that begin alike: ${told}.`;
+}
+
 function sayNotes(decision, text) {
   const notes = [];
   if (!decision.weights[0].pieces.length) notes.push("The model found no words to read in this text.");
@@ -354,6 +363,7 @@ function sayNotes(decision, text) {
     }
   }
   if (!decision.receipt) notes.push("Whether the answer rests on what is marked was not measured.");
+  if (text.readAs.length) notes.push(sayReadings(text));
   const cut = text.unread.reduce((sum, [start, end]) => sum + end - start, 0), size = Array.from(text.source).length;
   if (cut) notes.push(`A length cap kept ${Math.max(1, Math.round(100 * cut / size))} % of this text from the model.`);
   return notes;

@@ -392,22 +392,58 @@ function makeRules(written, partsHangul) {
   for (let at = 0; at < written.lower.length; at += 2) lower[written.lower[at]] = written.lower[at + 1];
   const lists = Object.fromEntries(Object.entries(written.lists).map(([name, words]) => [name, new Set(words)]));
   const tags = new Map(Object.entries(written.tags)), entities = new Map(Object.entries(written.entities));
-  return { kinds, lower, tags, entities, partsHangul, ...lists };
+  return { kinds, lower, tags, entities, partsHangul, alike: written.alike, ...lists };
+}
+
+/** Known words by how they begin, for words that are not known; of those that begin alike the first stands for others. */
+class Alike {
+  constructor(words, rules) {
+    this.rules = rules.alike;
+    this.ids = new Map();
+    words.forEach((word, id) => {
+      const letters = Array.from(word);
+      const lends = id > 1 && letters.length <= this.rules.longest && !letters.some((one) => rules.kinds[one.codePointAt(0)] === codeOf("1"));
+      for (let size = this.fewest(letters.length); lends && size <= letters.length; size += 1) {
+        const beginning = letters.slice(0, size).join("");
+        if (!this.ids.has(beginning)) this.ids.set(beginning, id);
+      }
+    });
+  }
+
+  /** How many first letters a word must share with another, if it is the longer. */
+  fewest(length) { return Math.max(this.rules.fewest, Math.ceil(this.rules.tenths * length / 10)); }
+
+  find(word) {
+    const letters = Array.from(word);
+    for (let size = letters.length; size >= this.fewest(letters.length) && letters.length <= this.rules.longest; size -= 1) {
+      const id = this.ids.get(letters.slice(0, size).join(""));
+      if (id !== undefined) return id;
+    }
+    return undefined;
+  }
 }
 
 /** Turns texts into ids of words: `words` are those of the vocabulary, and `text` how texts are read. */
 class Reader {
   constructor(words, rules, text) {
     this.rules = rules;
-    this.text = text; // lowercase, max_sentences, max_words
+    this.text = text; // lowercase, unknown, max_sentences, max_words
+    this.words = words;
     this.ids = new Map(words.map((word, id) => [word, id]).slice(2)); // the two reserved names are no words
+  }
+
+  /** The id of the known word that a word which is not known is read as; 1: of none. */
+  readUnknown(word) {
+    if (this.text.unknown !== "alike") return 1;
+    this.alike ??= new Alike(this.words, this.rules);
+    return this.alike.find(word) ?? 1;
   }
 
   /** Read one text: spans of words, ids sentence by sentence, and where the sentences lie. */
   read(source) {
     const scanned = scan(source, this.rules), words = wordsOf(scanned, this.text.lowercase);
     const { max_sentences: sentences, max_words: most } = this.text;
-    const found = { source, rows: [], spans: [], sentences: [], unknown: [], unread: [] };
+    const found = { source, rows: [], spans: [], sentences: [], unknown: [], readAs: [], unread: [] };
     let first = 0, cut = false; // whether the word before was left out
     scanned.lengths.forEach((length, number) => {
       const left = sentences && number >= sentences ? 0 : Math.min(length, most || length), row = new Int32Array(left);
@@ -420,9 +456,10 @@ class Reader {
           else found.unread.push(span);
           continue;
         }
-        const id = this.ids.get(words[word]);
-        row[word - first] = id === undefined ? 1 : id;
-        if (id === undefined) found.unknown.push(span);
+        const known = this.ids.get(words[word]), id = known ?? this.readUnknown(words[word]);
+        row[word - first] = id;
+        if (known === undefined) found.unknown.push(span);
+        if (known === undefined && id > 1) found.readAs.push([span, this.words[id]]);
         found.spans.push(span);
       }
       if (left) {

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from .scanner import Encoded, Scanner, ScannerRules, Search, WordTable, why_not
+from .scanner import (
+    BeginningTable,
+    Encoded,
+    Likeness,
+    Scanner,
+    ScannerRules,
+    Search,
+    WordTable,
+    why_not,
+)
 
 __all__ = [
+    "BeginningTable",
     "Encoded",
+    "Likeness",
     "Scanner",
     "ScannerRules",
     "Search",

@@ -126,6 +126,48 @@ int regard_enter_words(struct word_table *table)
     return DONE;
 }
 
+/* How many first letters a word of this length must share with another, if it is the longer. */
+static int64_t fewest_shared(const struct beginnings *beginnings, int64_t length)
+{
+    const int64_t share = (beginnings->tenths * length + 9) / 10;
+    return share > beginnings->fewest ? share : beginnings->fewest;
+}
+
+/* Enter the beginnings of words into the slots, which are all free: the first word has each. */
+int regard_enter_beginnings(struct beginnings *beginnings)
+{
+    const struct word_table *table = &beginnings->table;
+    for (int64_t number = 0; number < table->word_count; number++) {
+        const uint32_t *word = table->codes + table->starts[number];
+        const int64_t length = table->starts[number + 1] - table->starts[number];
+        if (!beginnings->lends[number] || length > beginnings->longest)
+            continue;
+        for (int64_t size = fewest_shared(beginnings, length); size <= length; size++) {
+            const uint64_t hash = hash_of(word, size);
+            struct slot *slot = slot_of(table, word, size, hash);
+            if (slot->rank)
+                continue;
+            fill_slot(table, slot, number, hash);
+            slot->length = (uint32_t)size;
+        }
+    }
+    return DONE;
+}
+
+/* The number of the known word that begins like this one, or -1. */
+static int32_t number_alike(const struct beginnings *beginnings, const uint32_t *word,
+                            int64_t length)
+{
+    if (length > beginnings->longest)
+        return -1;
+    for (int64_t size = length; size >= fewest_shared(beginnings, length); size--) {
+        const struct slot *slot = slot_of(&beginnings->table, word, size, hash_of(word, size));
+        if (slot->rank)
+            return (int32_t)slot->rank - 1;
+    }
+    return -1;
+}
+
 /* Tokens whose words are looked up together: while one waits for memory, others are asked for. */
 #define TOGETHER 32
 
@@ -147,6 +189,8 @@ static int number_some(const struct number_job *job, const uint32_t *codes, cons
         if (!slot->rank && job->grows && !add_word(table, word, length, slot, hashes[i]))
             return OUT_OF_RANGE;
         numbers[i] = (int32_t)slot->rank - 1;
+        if (numbers[i] < 0 && job->beginnings)
+            numbers[i] = number_alike(job->beginnings, word, length);
     }
     return DONE;
 }

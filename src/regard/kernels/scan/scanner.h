@@ -1,4 +1,4 @@
-/* What Python hands to the text scanner; kernels/scan/jobs.py has the same structs.
+/* What Python hands to the text scanner; kernels/scan/scanner.py has the same structs.
  *
  * The scanner follows the rules of regard.text to the letter, and takes from there what is data:
  * the kind and the lower case of each code point, the names of tags and entities, the lists of
@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#define SCANNER_INTERFACE 2
+#define SCANNER_INTERFACE 3
 
 /* So many characters are read at once, so whoever holds words keeps as many more behind them. */
 #define LANES 8
@@ -59,9 +59,19 @@ struct scan_job {
     int64_t *sentence_counts;  /* (texts) */
 };
 
+/* Known words by how they begin, for words that are not known. */
+struct beginnings {
+    struct word_table table; /* the words, but with beginnings of them in the slots */
+    const uint8_t *lends;    /* (word_count), whether other words may be read as this one */
+    int64_t fewest;          /* letters that two words must share ... */
+    int64_t tenths;          /* ... and how many tenths of the longer one */
+    int64_t longest;         /* words of more letters are like no other */
+};
+
 /* Tokens to the numbers of their words. */
 struct number_job {
     struct word_table *table;
+    const struct beginnings *beginnings; /* or NULL: no word is read as another */
     int64_t grows; /* whether a word that is not in the table is added to it */
     int64_t text_count;
     const int64_t *starts;       /* (texts + 1) */

@@ -22,7 +22,9 @@ from ..native import Job, library, required_library, why_absent
 __all__ = [
     "LANES",
     "MARGIN",
+    "BeginningTable",
     "Encoded",
+    "Likeness",
     "NumberJob",
     "Rules",
     "ScanJob",
@@ -39,9 +41,9 @@ __all__ = [
 LANES = 8  # must equal LANES in scanner.h: so many characters more must be readable
 MARGIN = 2  # must equal MARGIN in text.h
 
-_INTERFACE = 2  # must equal SCANNER_INTERFACE in scanner.h
+_INTERFACE = 3  # must equal SCANNER_INTERFACE in scanner.h
 _MOST_CODES = (1 << 32) - 1  # so that a word's place fits into a slot
-_NAMES = ("scan", "enter_words", "number_words")
+_NAMES = ("scan", "enter_words", "enter_beginnings", "number_words")
 _FEWEST_SLOTS = 16
 _SURPLUS = "\0" * LANES
 _LONGEST = (1 << 31) - 1  # characters of a text, so that offsets into it fit
@@ -60,6 +62,15 @@ class ScannerRules:
     parts_hangul: bool = False  # whether every syllable of Korean is a token
 
 
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """When a word is read as another that begins alike."""
+
+    fewest: int  # letters that both share from their first on
+    tenths: int  # of the longer word that these are, at least
+    longest: int  # a word of more letters is like no other
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Search:
     """The table in which words are looked up, and how."""
@@ -68,6 +79,7 @@ class Search:
     first: int = 0  # the id of the table's first word; one less is that of every unknown word
     lowercase: bool = False  # words are looked up in lower case
     grows: bool = False  # a word that the table does not hold is added to it
+    beginnings: BeginningTable | None = None  # by which a word that is not known is read as another
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,6 +168,8 @@ def _look_up(
     table = search.table.job()
     job = NumberJob()
     job.table = ctypes.pointer(table)
+    if search.beginnings is not None:
+        job.beginnings = ctypes.pointer(search.beginnings.job)
     job.fill(grows=search.grows)
     job.fill(text_count=len(found.lengths), starts=starts, codes=codes)
     job.fill(spans=found.spans, token_counts=found.lengths, numbers=found.ids)
@@ -238,11 +252,24 @@ class ScanJob(Job):
     )
 
 
+class Beginnings(Job):
+    """Known words by how they begin."""
+
+    _fields_ = (
+        ("table", Table),
+        ("lends", _pointer),
+        ("fewest", _number),
+        ("tenths", _number),
+        ("longest", _number),
+    )
+
+
 class NumberJob(Job):
     """Tokens to the numbers of their words."""
 
     _fields_ = (
         ("table", ctypes.POINTER(Table)),
+        ("beginnings", ctypes.POINTER(Beginnings)),
         ("grows", _number),
         ("text_count", _number),
         ("starts", _pointer),
@@ -329,6 +356,10 @@ class WordTable:
         text = self._codes[: starts[-1]].tobytes().decode("utf-32-le", "surrogatepass")
         return [text[start:end] for start, end in pairwise(starts)]
 
+    def lengths(self) -> NDArray[np.int64]:
+        """How many characters each word has, (words,)."""
+        return np.diff(self._starts[: self._count + 1])
+
     def reserve(self, words: int, characters: int) -> None:
         """Make room for so many words more, of so many characters together."""
         used = int(self._starts[self._count])
@@ -354,6 +385,26 @@ class WordTable:
         wanted = max(_FEWEST_SLOTS, 2 * len(self._starts))
         self._slots = np.zeros((1 << (wanted - 1).bit_length(), 4), np.uint32)
         call("enter_words", self.job())
+
+
+class BeginningTable:
+    """Beginnings of the words of a table, for words that it does not hold.
+
+    A beginning stands for the first word that has it. ``lends`` says which words may stand for
+    others; the table must not grow any more.
+    """
+
+    def __init__(self, words: WordTable, lends: NDArray[np.bool_], alike: Likeness) -> None:
+        table = words.job()
+        lengths = words.lengths()
+        shared = np.maximum(-(-alike.tenths * lengths // 10), alike.fewest)
+        most = int(np.maximum(lengths - shared + 1, 0)[lends & (lengths <= alike.longest)].sum())
+        slots = np.zeros((1 << max(_FEWEST_SLOTS, 2 * most).bit_length(), 4), np.uint32)
+        table.fill(slots=slots, slot_count=len(slots))
+        self.job = Beginnings()
+        self.job.fill(table=table, lends=lends.astype(np.uint8))
+        self.job.fill(fewest=alike.fewest, tenths=alike.tenths, longest=alike.longest)
+        call("enter_beginnings", self.job)
 
 
 def _grow(array: np.ndarray, used: int, more: int) -> np.ndarray:

@@ -62,6 +62,6 @@ def remarks(evaluation: Evaluation) -> list[str]:
         texts = plural(data.seen_in_training, "text")
         said.append(f"{texts} also in the training data: scores may flatter")
     if data.unknown_token_share is not None:
-        said.append(f"{percent(data.unknown_token_share)} of the tokens are not in the vocabulary")
+        said.append(f"{percent(data.unknown_token_share)} of the tokens are unknown to the model")
     said += data.truncation.describe() if data.truncation else []
     return said

@@ -192,11 +192,25 @@ def notes(explanation: Explanation, decision: Decision) -> list[str]:
                 f"Of {len(weights):,} {weights.name}s, the {weights.measured:,} that seemed to "
                 "count most were taken away one by one; the others are estimated from slopes."
             )
+    if explanation.read_as:
+        found.append(_tell_readings(explanation))
     if explanation.unread:
         cut = sum(end - start for start, end in explanation.unread)
         share = max(1, round(100 * cut / max(1, len(explanation.source))))
         found.append(f"A length cap kept {share} % of this text from the model; that part is grey.")
     return found
+
+
+_MOST_READINGS = 5  # that a note names
+
+
+def _tell_readings(explanation: Explanation) -> str:
+    """Which words the model does not know and reads as others that begin alike."""
+    pairs = [(explanation.source[start:end], known) for (start, end), known in explanation.read_as]
+    named = [f"{word!r} as {known!r}" for word, known in dict.fromkeys(pairs)]
+    more = len(named) - _MOST_READINGS
+    told = ", ".join(named[:_MOST_READINGS]) + (f" and {more} more" if more > 0 else "")
+    return f"Words that the model does not know are read as known ones that begin alike: {told}."
 
 
 def _adds_up(words: Weights, sentences: Weights) -> bool:
