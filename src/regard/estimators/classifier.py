@@ -527,7 +527,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
                 if folded[-1].history.interrupted or found is None:
                     raise KeyboardInterrupt
             if folded:
-                took = statistics.mean(one.history.best_epoch or 1 for one in folded)
+                took = statistics.mean(_epochs_learnt(one.history, training) for one in folded)
                 training = replace(training, epochs=round(took), patience=None)
                 fit.run.begin("all documents")
             for seed in range(self.seeds):
@@ -735,6 +735,18 @@ class _Trained:
 
     histories: Sequence[History]
     held_out: HeldOut | None
+
+
+def _epochs_learnt(history: History, training: TrainingConfig) -> int:
+    """For how many epochs the weights that were kept have learnt.
+
+    A training that cooled down went back to its best weights: the epochs after these are lost.
+    """
+    best, epochs = history.best_epoch or 1, history.epochs
+    if not (training.cooling and history.stopped == "patience" and best == len(epochs) > 1):
+        return best
+    sign = -1 if history.monitor == "loss" else 1
+    return 1 + max(epochs[:-1], key=lambda one: sign * one.validation[history.monitor]).epoch
 
 
 def _corpus_name(options: FitOptions) -> str:
