@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import copy
+import pickle
 from collections import Counter
 from pathlib import Path
 
@@ -217,6 +219,13 @@ def test_unknown_words_are_read_as_known_ones_that_begin_alike(tmp_path, monkeyp
         "boringly": "boring",
     }
     assert "captivatingly" not in vocab and "Captivating" in vocab
+
+
+def test_a_vocabulary_in_use_can_be_copied():
+    vocab = Vocab(["captivating"], unknown="alike")
+    for _ in range(2):
+        assert vocab.encode(["captivatingly"]).ids.tolist() == [2]
+        vocab = pickle.loads(pickle.dumps(copy.deepcopy(vocab)))
 
 
 def test_a_vocabulary_that_says_nothing_of_unknown_words_reads_them_as_one():

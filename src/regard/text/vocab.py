@@ -140,6 +140,8 @@ class Vocab:
 
     def read_as(self, words: Sequence[str]) -> dict[str, str]:
         """Which of these words are not here and read as others, and as which."""
+        if self._alike is None:
+            return {}
         unknown = [word for word in dict.fromkeys(words) if word not in self]
         ids = self.ids(unknown).tolist()
         return {

@@ -169,7 +169,7 @@ def _look_up(
     job = NumberJob()
     job.table = ctypes.pointer(table)
     if search.beginnings is not None:
-        job.beginnings = ctypes.pointer(search.beginnings.job)
+        job.beginnings = ctypes.pointer(search.beginnings.job())
     job.fill(grows=search.grows)
     job.fill(text_count=len(found.lengths), starts=starts, codes=codes)
     job.fill(spans=found.spans, token_counts=found.lengths, numbers=found.ids)
@@ -395,16 +395,21 @@ class BeginningTable:
     """
 
     def __init__(self, words: WordTable, lends: NDArray[np.bool_], alike: Likeness) -> None:
-        table = words.job()
+        self._words, self._lends, self._alike = words, lends.astype(np.uint8), alike
         lengths = words.lengths()
         shared = np.maximum(-(-alike.tenths * lengths // 10), alike.fewest)
         most = int(np.maximum(lengths - shared + 1, 0)[lends & (lengths <= alike.longest)].sum())
-        slots = np.zeros((1 << max(_FEWEST_SLOTS, 2 * most).bit_length(), 4), np.uint32)
-        table.fill(slots=slots, slot_count=len(slots))
-        self.job = Beginnings()
-        self.job.fill(table=table, lends=lends.astype(np.uint8))
-        self.job.fill(fewest=alike.fewest, tenths=alike.tenths, longest=alike.longest)
-        call("enter_beginnings", self.job)
+        self._slots = np.zeros((1 << max(_FEWEST_SLOTS, 2 * most).bit_length(), 4), np.uint32)
+        call("enter_beginnings", self.job())
+
+    def job(self) -> Beginnings:
+        """The table as C sees it."""
+        table = self._words.job()
+        table.fill(slots=self._slots, slot_count=len(self._slots))
+        job, alike = Beginnings(), self._alike
+        job.fill(table=table, lends=self._lends)
+        job.fill(fewest=alike.fewest, tenths=alike.tenths, longest=alike.longest)
+        return job
 
 
 def _grow(array: np.ndarray, used: int, more: int) -> np.ndarray:
