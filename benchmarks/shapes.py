@@ -1,12 +1,14 @@
 """Coloured shapes: the experiment ``shapes`` for several seeds, with the time that each takes.
 
     OMP_NUM_THREADS=1 python benchmarks/shapes.py --seeds 0 1 2 3 4
+    python benchmarks/shapes.py --seeds 0 1 --name shapes-tried --set missed=0
     python benchmarks/shapes.py --seeds --plot docs/experiments/shapes.svg
 
 Settings were chosen with other seeds, and so on other pictures. What is measured is of new
 pictures: captions that are exactly right, how much of its weight a word has on the shape that it
-tells of, and how many words lose more without the cells they looked at than without random ones.
-``--plot`` draws what was found before.
+tells of, which words the picture decides, and how many of them lose more without the cells they
+looked at than without random ones; beside it the same over all words. ``--set`` measures other
+settings, and ``--plot`` draws what was found before.
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ def run(experiment: Shapes, seed: int) -> dict[str, object]:
 
 
 def values(row: ResultRow) -> dict[str, float | None]:
-    names = [name.replace(" ", "_") for name in Shapes.columns]
+    names = [name.replace(",", "").replace(" ", "_") for name in Shapes.columns]
     return dict(zip(names[1:], row.values[1:], strict=True))
 
 
@@ -71,7 +73,7 @@ def main() -> None:
     experiment = with_text_values(Shapes(), changes)
     for seed in options.seeds:
         found = run(experiment, seed) | {"settings": changes}
-        measuring.keep_run(options.name, found, ["seed"])
+        measuring.keep_run(options.name, found, ["settings", "seed"])
     if options.plot:
         plot(options.name, options.plot)
 

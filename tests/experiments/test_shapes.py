@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from regard.errors import ConfigError
-from regard.experiments.shapes import COLOURS, KINDS, Scenes, Shapes
+from regard.experiments.shapes import COLOURS, KINDS, Scenes, Shapes, _row
+from regard.records.alignment import WrittenReceipt
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +72,31 @@ def test_covered_pictures_keep_their_captions():
     ]
     assert 3 < sum(changed) < 17
     assert [one.caption for one in plain.scenes] == [two.caption for two in covered.scenes]
+
+
+def test_some_pictures_are_covered_whole():
+    """A network must know what it is to see nothing, or a receipt tells of its habits."""
+    covered = Scenes.draw(30, 32, seed=0).covered(0.3, 4, seed=1, whole=0.5).scenes
+    flat = [bool((scene.pixels == scene.pixels[:, :1, :1]).all()) for scene in covered]
+    assert 8 < sum(flat) < 22
+    with pytest.raises(ConfigError, match="no more than 1 together"):
+        Shapes(covered=0.7, whole=0.4)
+
+
+def test_words_count_by_whether_the_picture_decides_them():
+    """What is lost is told of decided words; beside it stands the share over all words."""
+    receipts = [
+        ("shape", WrittenReceipt(1.0, 0.2, 0.9, 0.01, blind=0.3)),
+        ("relation", WrittenReceipt(1.0, 0.996, 0.999, 0.01, blind=0.5)),
+        ("other", WrittenReceipt(1.0, 1.0, 0.9999, 0.5, blind=0.999)),
+    ]
+    row = _row("all", [], receipts)
+    found = dict(zip(Shapes.columns, row.values, strict=True))
+    assert found["words"] == 3 and found["decided by the picture"] == pytest.approx(2 / 3)
+    assert found["lost"] == pytest.approx(0.402) and found["needs it"] == 1.0
+    assert found["clearly"] == 0.5 and found["needs it, of all words"] == pytest.approx(2 / 3)
+    nothing = dict(zip(Shapes.columns, _row("a, of", [], receipts).values, strict=True))
+    assert nothing["decided by the picture"] == 0 and nothing["needs it"] is None
 
 
 def test_it_finds_a_row_for_each_kind_of_word():

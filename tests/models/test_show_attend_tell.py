@@ -93,6 +93,18 @@ def test_unseen_cells_have_no_weight_in_training(attention):
     assert (looked.weights.values > 0).all()
 
 
+@pytest.mark.parametrize("decoder", ["xu", "luong"])
+def test_missed_cells_keep_their_weight_and_only_in_training(decoder):
+    batch = captions().batch(range(4))
+    plain, missing = (build(decoder=decoder, missed=share).train() for share in (0.0, 0.5))
+    told, found = plain(batch), missing(batch)
+    before, after = (one.attention[0].weights.values.view(-1, 16) for one in (told, found))
+    torch.testing.assert_close(after[0], before[0])
+    torch.testing.assert_close(after.sum(1), torch.ones(len(after)))
+    assert not torch.allclose(found.logits[0], told.logits[0]), "what it missed it does not know"
+    torch.testing.assert_close(missing.eval()(batch).logits, plain.eval()(batch).logits)
+
+
 def test_a_feature_is_dropped_in_all_cells_of_a_picture():
     model = build(dropout=0.5, channels=32).train()
     given = []

@@ -20,7 +20,7 @@ from ..data.pictures import PictureBatch
 from ..explain.caption_receipts import cover_cells, measure_caption_receipt
 from ..models.show_attend_tell import ShowAttendTell, ShowAttendTellConfig
 from ..nn.decoding.search import Hypothesis
-from ..records.alignment import WrittenReceipt
+from ..records.alignment import LEAST_DECIDED, WrittenReceipt
 from ..records.experiment import Chart, Curve, Finding, ResultRow
 from ..tasks.generate import GenerationConfig, TokenLoss, generate, written_ids
 from ..text.units import RESERVED
@@ -140,14 +140,18 @@ class Scenes:
         wide = sizes or (side // 5, side // 4)
         return cls(tuple(draw_scene(random, side, wide) for _ in range(count)))
 
-    def covered(self, share: float, grid: int, seed: int) -> Scenes:
-        """Paint a rectangle of cells over in a share of the scenes, up to half as wide as they."""
+    def covered(self, share: float, grid: int, seed: int, *, whole: float = 0.0) -> Scenes:
+        """Paint a rectangle of cells over in a share of the scenes, up to half as wide as they.
+
+        In another share, ``whole``, all cells are painted over.
+        """
         random = np.random.default_rng(seed)
         found = []
         for scene in self.scenes:
-            if random.random() < share:
-                gone = np.zeros((1, grid, grid), dtype=bool)
+            drawn = random.random()
+            if drawn < share + whole:
                 (top, bottom), (left, right) = (_stretch(random, grid) for _ in range(2))
+                gone = np.full((1, grid, grid), drawn >= share)
                 gone[:, top:bottom, left:right] = True
                 pixels = cover_cells(scene.pixels, gone.reshape(1, -1))[0].numpy()
                 scene = replace(scene, pixels=pixels)
@@ -169,9 +173,10 @@ class Scenes:
 class Shapes:
     """How large the pictures are, and how much is learnt from them.
 
-    In some training pictures cells are painted over at random. Otherwise a network that has never
-    seen a picture without its shapes answers with whatever shape it likes, and a receipt, which
-    paints cells over, would tell of that habit and not of what the network looked at.
+    In some training pictures cells are painted over at random, in a few all of them. Otherwise a
+    network that has never seen a picture without its shapes answers with whatever shape it likes,
+    and a receipt, which paints cells over, would tell of that habit and not of what the network
+    looked at.
     """
 
     name: ClassVar[str] = "shapes"
@@ -180,9 +185,12 @@ class Shapes:
         "exact captions",
         "words",
         "weight on its shape",
+        "decided by the picture",
         "lost",
         "lost by chance",
         "needs it",
+        "clearly",
+        "needs it, of all words",
     )
 
     side: int = 64  # pixels; a cell has 8
@@ -191,8 +199,12 @@ class Shapes:
     examples: int = 4_000
     asked: int = 500  # pictures that the network has not seen
     receipts: int = 100  # of these, how many are asked about again with cells covered
-    covered: float = 0.5  # share of the training pictures in which cells are painted over
+    covered: float = 0.4  # share of the training pictures in which some cells are painted over
+    whole: float = 0.1  # share of them in which all are
     decoder: Literal["xu", "bahdanau", "luong"] = "luong"
+    feeding: bool = True  # what was seen at a word is known at the next
+    missed: float = 0.3  # share of the cells that a word overlooks in training
+    evenness: float = 0.0  # the price of looking at some cells more than at others
     channels: int = 64
     hidden_size: int = 64
     epochs: int = 24
@@ -209,7 +221,11 @@ class Shapes:
             f"smallest and largest must be from 4 to {self.side // 2 - _BETWEEN}, "
             f"got {self.smallest} and {self.largest}",
         )
-        require(0 <= self.covered <= 1, f"covered must be from 0 to 1, got {self.covered}")
+        require(
+            self.covered >= 0 and self.whole >= 0 and self.covered + self.whole <= 1,
+            "covered and whole must be shares that make no more than 1 together, "
+            f"got {self.covered} and {self.whole}",
+        )
 
     @classmethod
     def quick(cls) -> Shapes:
@@ -268,6 +284,9 @@ class Shapes:
             attention_size=self.hidden_size,
             alone=True,
             decoder=self.decoder,
+            feeding=self.feeding,
+            missed=self.missed,
+            evenness=self.evenness,
             opening="nothing",
             dropout=0.0,
         )
@@ -284,7 +303,7 @@ class Shapes:
             model = self.network().build(target_size=len(_WORDS))
         cells = model.config.grid**2
         data = scenes.covered(
-            self.covered, model.config.grid, derived_seed(seed, "covered")
+            self.covered, model.config.grid, derived_seed(seed, "covered"), whole=self.whole
         ).encoded(cells)
         config = TrainingConfig(
             epochs=self.epochs,
@@ -376,9 +395,10 @@ def _looks(wrote: Hypothesis, scene: Scene, grid: int) -> list[_Look]:
 def _row(
     kind: str, looks: Sequence[_Look], lost: Sequence[tuple[str, WrittenReceipt]]
 ) -> ResultRow:
-    """What was found of the words of one kind."""
+    """What was found of the words of one kind: what they lose, of those the picture decides."""
     masses = [one.mass for one in looks if one.kind in _PARTS[kind]]
     receipts = [one for part, one in lost if part in _PARTS[kind]]
+    decided = [one for one in receipts if one.decided]
 
     def mean(values: Sequence[float]) -> float | None:
         return float(np.mean(values)) if values else None
@@ -387,8 +407,11 @@ def _row(
         None,
         float(len(receipts)),
         mean(masses),
-        mean([one.drop for one in receipts]),
-        mean([one.random_drop for one in receipts]),
+        mean([float(one.decided) for one in receipts]),
+        mean([one.drop for one in decided]),
+        mean([one.random_drop for one in decided]),
+        mean([float(one.drop > one.random_drop) for one in decided]),
+        mean([float(one.drop >= one.random_drop + LEAST_DECIDED) for one in decided]),
         mean([float(one.drop > one.random_drop) for one in receipts]),
     )
     return ResultRow(kind, values)

@@ -164,9 +164,10 @@ def measure_receipt(
         columns += [likely(np.ones((1, column_count), dtype=bool))[0]]
     written = tuple(WrittenReceipt(*map(float, row)) for row in zip(*columns, strict=True))
     decided = np.array([one.decided for one in written])
-    taken = round(float(counts.mean()))
     if not decided.any():
-        return AlignmentReceipt(Judgement("piece", UNDECIDED, sets=len(others)), written, taken)
+        judged = Judgement("piece", UNDECIDED, sets=len(others))
+        return AlignmentReceipt(judged, written, round(float(counts.mean())))
+    taken = round(float(counts[decided].mean()))
     drops, others, every = drops[decided], others[:, decided], every[:, decided]
     better = float((others > others.mean(0)).mean())
     return AlignmentReceipt(_judge(drops, others, every, draw), written, taken, better)

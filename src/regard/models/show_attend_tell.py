@@ -73,13 +73,14 @@ class ShowAttendTellConfig:
     curiosity: float = 0.01  # hard: how much it is worth not to choose the same cell always
     dropout: float = 0.1
     unseen: float = 0.0  # share of the cells that cannot be looked at in training, drawn each time
+    missed: float = 0.0  # share of the cells that a word overlooks in training, drawn for each word
 
     def __post_init__(self) -> None:
         sizes = ("side", "channels", "halvings", "embedding_size", "memory_size", "hidden_size")
         for name in (*sizes, "attention_size"):
             value = getattr(self, name)
             require(value >= 1, f"{name} must be at least 1, got {value}")
-        for name in ("dropout", "unseen"):
+        for name in ("dropout", "unseen", "missed"):
             value = getattr(self, name)
             require(0 <= value < 1, f"{name} must be from 0 to below 1, got {value}")
         for name in ("evenness", "reward", "curiosity"):
@@ -170,7 +171,12 @@ class ShowAttendTell(WritingModel[PictureBatch]):
                 dropout=config.dropout,
                 feeding=config.feeding,
                 informed=config.informed,
-                look=LookConfig("additive", config.attention_size, choice=config.attention),
+                look=LookConfig(
+                    "additive",
+                    config.attention_size,
+                    choice=config.attention,
+                    missed=config.missed,
+                ),
             )
         )
 

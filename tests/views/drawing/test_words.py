@@ -57,4 +57,5 @@ def test_a_score_has_its_sign_and_is_never_a_power_of_ten(score, text):
 
 def test_points_have_a_sign_where_they_are_a_gain():
     assert (points(0.123), points(-0.123), points(-0.0)) == ("12.3", "−12.3", "0.0")
+    assert (points(-0.004, 0), points(-0.006, 0)) == ("0", "−1")
     assert (points(0.123, sign=True), points(0.126, 0)) == ("+12.3", "13")

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from ...ragged import Ragged
 from ..attention import SCORES
+from ..dropout import drop
 from ..rows import pad
 
 __all__ = [
@@ -44,6 +45,7 @@ class LookConfig:
     window: WindowName = "global"
     reach: int = 10  # how many items to either side a window holds
     choice: ChoiceName = "soft"
+    missed: float = 0.0  # share of the items that a question overlooks in training
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,6 +101,9 @@ class CrossAttention(nn.Module):
     With the choice "hard" each question sees one item, of Xu et al. (2015): in training it is drawn
     by the weights, and afterwards it is the heaviest, which then has all the weight. With "mean"
     every item weighs the same, whatever is asked.
+
+    An item that is ``missed`` keeps its weight, and what it holds is not found: a question that
+    looks at one item alone finds nothing then, so it learns to look at all that say the same.
     """
 
     def __init__(self, query_size: int, memory_size: int, config: LookConfig) -> None:
@@ -135,7 +140,8 @@ class CrossAttention(nn.Module):
         weights = torch.softmax(scores, -1)
         if self.config.choice == "hard" and weights.shape[-1]:
             return self._chosen(weights, memory)
-        return Attended(weights.to(memory.values.dtype) @ memory.values, weights)
+        found = drop(weights.to(memory.values.dtype), self.config.missed, self.training)
+        return Attended(found @ memory.values, weights)
 
     def _chosen(self, weights: Tensor, memory: Memory) -> Attended:
         """See one item for each question."""

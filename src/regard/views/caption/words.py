@@ -90,7 +90,7 @@ def _tell_undecided(receipt: AlignmentReceipt) -> list[str]:
     count = len(receipt.written) - len(receipt.decided)
     if not count:
         return []
-    left_out = " The figures above leave it out." if receipt.decided else ""
+    left_out = " The figures above leave such words out." if receipt.decided else ""
     return [
         f"The picture does not decide {plural(count, 'word')}. Such a word loses less than "
         f"{points(LEAST_DECIDED, 0)} percentage point of its probability with all cells covered: "

@@ -43,8 +43,9 @@ def write_interval(interval: Interval) -> str:
 
 def points(share: float, digits: int = 1, *, sign: bool = False) -> str:
     """Write a difference of shares in percentage points, a gain with its sign if asked."""
-    plus = "+" if sign else ""
-    return f"{100 * share + 0.0:{plus}.{digits}f}".replace("-", "−")
+    if sign:
+        return f"{100 * share + 0.0:+.{digits}f}".replace("-", "−")
+    return f"{round(100 * share, digits) + 0.0:.{digits}f}".replace("-", "−")  # nothing has no sign
 
 
 def write_signed(score: float) -> str:
