@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import random
 import re
 import runpy
 import sys
@@ -101,6 +102,20 @@ def test_words_of_the_list_are_counted_among_the_heaviest_tenth_and_the_others(c
     chance = fisher_exact(table, alternative="greater").pvalue
     assert chance < 0.001
     assert f"p = {chance:.3g}" in capsys.readouterr().out
+
+
+def test_ngrams_that_count_by_place_are_compared_on_what_they_have_not_seen(monkeypatch):
+    """The end of each text says what it is, and what it begins with says nothing."""
+    monkeypatch.syspath_prepend(str(FOLDER))
+    emphasis = script("emphasis")
+    draw = random.Random(0)
+    said = [(draw.choice(["good", "bad"]), draw.choice(["good", "bad"])) for _ in range(500)]
+    filler = " ".join(f"They walked past house {n}." for n in "abcdefgh")
+    texts = [f"At first it is {first}. {filler} At last it is {last}." for first, last in said]
+    found = emphasis.compare(texts, [last for _, last in said], emphasis.Set("", 500, asked=1))
+    assert found["chosen"] == [(0.0, 2.0)] and found["answered"] == 100
+    assert found["sentences"] == 10
+    assert found["log_loss"][1] < found["log_loss"][0] and found["interval"][1] < 0
 
 
 def test_signs_are_counted_as_the_example_of_keras_counts_them(monkeypatch):
