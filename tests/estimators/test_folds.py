@@ -89,13 +89,14 @@ def test_the_last_training_is_as_long_as_the_folds_took():
 def test_epochs_that_a_fold_went_back_on_are_not_counted():
     """No gain is progress here, so each fold goes back after three epochs, and cools down."""
     params = {"training__patience": 2, "training__min_delta": 9.0, "training__epochs": 9}
-    classifier, steps = fit(**params, training__learning_rate=0.3)
+    classifier, steps = fit(**params, training__learning_rate=1.0)
     took = []
     for *losses, last in steps.losses[:FOLDS]:
         assert len(losses) == 3
         took.append(1 + losses.index(min(losses)) + (last < min(losses)))
     assert classifier.facts_["best_epoch"] == len(steps.losses[-1]) == round(statistics.mean(took))
-    assert min(took) < 3, "some went back"
+    best = [1 + losses.index(min(losses)) for losses in steps.losses[:FOLDS]]
+    assert sum(took) < sum(best), "some went back"
 
 
 def test_the_same_seed_gives_the_same_bits(folded):
