@@ -39,6 +39,7 @@ def test_an_explanation_says_which_words_were_read_as_others(fitted):
     assert "Splendidly" in {piece.text for piece in found.words()}, "the word of the text"
     note = "are read as known ones that begin alike: 'Splendidly' as 'splendid'."
     assert note in found.to_text(400) and note.replace("'", "&#x27;") in found.to_html()
+    assert "not in the vocabulary&#10;read as splendid" in found.to_html()
     assert not fitted.explain(["Splendid xylophones!"])[0].read_as
 
 

@@ -57,6 +57,7 @@ class Stretch:
     kind: Kind
     word: int | None = None  # its place among the word weights
     unknown: bool = False
+    read_as: str | None = None  # the known word that the model takes it for
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,7 @@ def passages(explanation: Explanation, decision: Decision) -> list[Passage]:
     """Cut the text at its sentences; all stretches joined are the text again."""
     cuts = _Cuts(explanation.source, explanation.unread)
     marks = iter(_marks(explanation, decision))
+    readings = dict(explanation.read_as)
     following = next(marks, None)
     found: list[Passage] = []
     for sentence, (start, end) in _lines(cuts, decision):
@@ -86,7 +88,8 @@ def passages(explanation: Explanation, decision: Decision) -> list[Passage]:
         while following is not None and following.span[0] < end:
             stretches += cuts.between(place, following.span[0])
             text = explanation.source[following.span[0] : following.span[1]]
-            stretches.append(Stretch(text, "word", following.word, following.unknown))
+            reading = readings.get(following.span)
+            stretches.append(Stretch(text, "word", following.word, following.unknown, reading))
             place, following = following.span[1], next(marks, None)
         stretches += cuts.between(place, end)
         found.append(Passage(sentence, tuple(stretches)))

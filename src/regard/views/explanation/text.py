@@ -129,10 +129,11 @@ class _WordInk:
         if stretch.kind in ("tag", "unread"):
             return f'<span class="rg-{stretch.kind}">{text}</span>'
         if stretch.kind == "word" and stretch.word is not None:
-            return self._word(stretch.word, text, stretch.unknown)
+            return self._word(stretch.word, text, stretch)
         return f"<u>{text}</u>" if stretch.unknown else text
 
-    def _word(self, place: int, text: str, unknown: bool) -> str:
+    def _word(self, place: int, text: str, stretch: Stretch) -> str:
+        unknown = stretch.unknown
         kinds: list[str] = []
         for key, scale, values, _ in self._columns:
             level = scale.level(values[place])
@@ -149,6 +150,7 @@ class _WordInk:
             if said
         ]
         told += ["not in the vocabulary"] * unknown
+        told += [] if stretch.read_as is None else [f"read as {escape(stretch.read_as)}"]
         return f'<mark class="{" ".join(kinds)}" data-w="{"&#10;".join(told)}"{focus}>{text}</mark>'
 
 
