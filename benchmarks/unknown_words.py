@@ -157,16 +157,18 @@ def main() -> None:
     for name in options.sets:
         texts = Texts.of(name, options.data)
         folds = options.folds if texts.labels.max() == 1 else FEW_FOLDS
-        kept["sets"][name] = {"documents": len(texts.labels), "folds": folds} | {
-            reading: measure(texts, reading, folds) for reading in READINGS
-        }
-        print(name, json.dumps(kept["sets"][name]), flush=True)
-        save("unknown-words", {**provenance(), **kept})
+        own = kept["sets"][name] = {"documents": len(texts.labels), "folds": folds}
+        for reading in READINGS:
+            own[reading] = measure(texts, reading, folds)
+            print(name, reading, json.dumps(own[reading]), flush=True)
+            save("unknown-words", {**provenance(), **kept})
     for name in options.whole:
         texts = Texts.of(name, options.data)
-        kept["whole"][name] = {way: train_whole(texts, way) for way in ("one", "alike")}
-        print(name, json.dumps(kept["whole"][name]), flush=True)
-        save("unknown-words", {**provenance(), **kept})
+        both = kept["whole"][name] = {}
+        for reading in ("one", "alike"):
+            both[reading] = train_whole(texts, reading)
+            print(name, reading, json.dumps(both[reading]), flush=True)
+            save("unknown-words", {**provenance(), **kept})
 
 
 def measure(texts: Texts, reading: str, folds: int) -> dict[str, float]:
