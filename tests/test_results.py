@@ -100,6 +100,22 @@ def test_false_verdicts_are_as_rare_as_asked():
         assert rows[f"{method}, own, both"]["faithful"] >= 0.90
 
 
+def test_a_telling_sentence_is_found_among_others():
+    """Issue 12.6: by the default method, on documents that nothing was chosen by."""
+    found = read("needle")
+    row = found["methods"][found["default_method"]]
+    assert row["documents"] >= 600 and len(found["seeds"]) >= 3
+    assert row["found"] >= 0.9 > 5 * row["at_random"]
+
+
+def test_taus_of_attention_stand_beside_those_before():
+    """Issue 13: the default with n-grams, its network alone and the glass box, 200 reviews each."""
+    found = read("trust")
+    assert found["documents"] == 200 and found["commit"]
+    assert found["models"].keys() == {"recurrent", "recurrent, its network alone", "glass-box"}
+    assert TABLES["before"]("trust")["models"].keys() == {"recurrent", "glass-box"}
+
+
 def test_an_export_gives_what_torch_gives():
     """Issue 16: all outputs within 0.0001 on 1,000 reviews of IMDB."""
     found = read("export")
