@@ -89,8 +89,9 @@ def test_ngrams_that_are_learnt_once_are_those_of_every_variant(toy_reviews, mon
     assert len(asked) == 2, "another seed holds other documents out"
 
 
-def test_words_of_the_list_are_counted_among_the_heaviest_tenth_and_the_others(capsys):
+def test_words_of_the_list_are_counted_among_the_heaviest_tenth_and_the_others(monkeypatch, capsys):
     """001-24: in toy reviews one word of the list decides each text, so it must weigh most."""
+    monkeypatch.syspath_prepend(str(FOLDER))
     lexicon = script("lexicon")
     texts, labels = reviews(80)
     counts = lexicon.tally(tiny().fit(texts, labels), texts[:40])
