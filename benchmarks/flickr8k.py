@@ -103,6 +103,7 @@ def run(options: argparse.Namespace, attention: str, seed: int) -> dict[str, obj
     }
     dev = captioner.evaluate(captions(options.data, "dev"), worst=0).scores
     found |= {f"dev_bleu_{n}": getattr(dev, f"bleu_{n}") for n in (1, 2, 3, 4)}
+    found["dev_loss"] = dev.loss
     if options.save is not None:
         folder = options.save / f"{attention}-{seed}"
         captioner.save(folder)

@@ -125,7 +125,8 @@ PICTURE_PRESETS: dict[str, ShowAttendTellConfig] = {
         memory_size=512,
         hidden_size=512,
         attention_size=256,
-        dropout=0.5,
+        dropout=0.4,
+        unseen=0.5,
     ),
 }
 """Settings to start from: a network from scratch, and one that starts from known features."""
