@@ -23,6 +23,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import measuring
+from scipy.stats import ttest_ind
 
 from regard.cli.training import split_changes
 from regard.config import with_text_values
@@ -141,6 +142,17 @@ def receipts(captioner: Captioner, test: list[Captioned], count: int) -> dict[st
     }
 
 
+def lead(runs: list[dict]) -> dict[str, float]:
+    """How far attention is ahead of the mean picture on the test, with Welch's interval of 95 %."""
+    soft, mean = (
+        [run["test"]["bleu_4"] for run in runs if run["attention"] == one]
+        for one in ("soft", "mean")
+    )
+    interval = ttest_ind(soft, mean, equal_var=False).confidence_interval(0.95)
+    between = statistics.fmean(soft) - statistics.fmean(mean)
+    return {"bleu_4": between, "low": float(interval.low), "high": float(interval.high)}
+
+
 def join(paths: list[Path], name: str) -> None:
     """Put runs of several files into one, with every reading of the test pictures before them."""
     parts = [json.loads(path.read_text()) for path in paths]
@@ -152,6 +164,7 @@ def join(paths: list[Path], name: str) -> None:
     found["commit"] = ", ".join(sorted({part["commit"] for part in parts}))
     found["seeds"] = sorted({run["seed"] for run in runs})
     found["runs"] = sorted(runs, key=lambda run: (run["seed"], run["attention"] == "mean"))
+    found["lead"] = lead(runs)
     found["read_before"] = [*before.get("read_before", []), *read]
     measuring.save(name, found)
 
