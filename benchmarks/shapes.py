@@ -7,14 +7,16 @@
 Settings were chosen with other seeds, and so on other pictures. What is measured is of new
 pictures: captions that are exactly right, how much of its weight a word has on the shape that it
 tells of, which words the picture decides, and how many of them lose more without the cells they
-looked at than without random ones; beside it the same over all words. ``--set`` measures other
-settings, and ``--plot`` draws what was found before.
+looked at than without random ones; beside it the same over all words, and with fewer of the cells
+they looked at covered. ``--set`` measures other settings, and ``--plot`` draws what was found
+before.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import time
 from pathlib import Path
 
@@ -41,7 +43,7 @@ def run(experiment: Shapes, seed: int) -> dict[str, object]:
 
 
 def values(row: ResultRow) -> dict[str, float | None]:
-    names = [name.replace(",", "").replace(" ", "_") for name in Shapes.columns]
+    names = [re.sub(r"\W+", "_", name).strip("_") for name in Shapes.columns]
     return dict(zip(names[1:], row.values[1:], strict=True))
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from regard.errors import ConfigError
-from regard.experiments.shapes import COLOURS, KINDS, Scenes, Shapes, _row
+from regard.experiments.shapes import COLOURS, KINDS, Scenes, Shapes, _Lost, _row
 from regard.records.alignment import WrittenReceipt
 
 
@@ -85,15 +85,17 @@ def test_some_pictures_are_covered_whole():
 
 def test_words_count_by_whether_the_picture_decides_them():
     """What is lost is told of decided words; beside it stands the share over all words."""
+    fewer = (WrittenReceipt(1.0, 0.8, 0.9, 0.1, blind=0.3), WrittenReceipt(1.0, 1.0, 0.9, 0.7, 0.3))
     receipts = [
-        ("shape", WrittenReceipt(1.0, 0.2, 0.9, 0.01, blind=0.3)),
-        ("relation", WrittenReceipt(1.0, 0.996, 0.999, 0.01, blind=0.5)),
-        ("other", WrittenReceipt(1.0, 1.0, 0.9999, 0.5, blind=0.999)),
+        _Lost("shape", WrittenReceipt(1.0, 0.2, 0.9, 0.01, blind=0.3), fewer),
+        _Lost("relation", WrittenReceipt(1.0, 0.996, 0.999, 0.01, blind=0.5), fewer),
+        _Lost("other", WrittenReceipt(1.0, 1.0, 0.9999, 0.5, blind=0.999), fewer),
     ]
     row = _row("all", [], receipts)
     found = dict(zip(Shapes.columns, row.values, strict=True))
     assert found["words"] == 3 and found["decided by the picture"] == pytest.approx(2 / 3)
     assert found["lost"] == pytest.approx(0.402) and found["needs it"] == 1.0
+    assert (found["needs it at 90%"], found["needs it at 80%"]) == (1.0, 0.0)
     assert found["clearly"] == 0.5 and found["needs it, of all words"] == pytest.approx(2 / 3)
     nothing = dict(zip(Shapes.columns, _row("a, of", [], receipts).values, strict=True))
     assert nothing["decided by the picture"] == 0 and nothing["needs it"] is None

@@ -3,6 +3,7 @@
 import numpy as np
 
 from regard.explain.alignment_receipts import SETS, measure_receipt
+from regard.explain.caption_receipts import cover_cells
 from regard.records.alignment import LEAST_DECIDED
 from regard.records.explanation import FAITHFUL, UNDECIDED
 
@@ -39,6 +40,18 @@ def test_a_word_that_looks_everywhere_loses_half_at_most():
     receipt = measure_receipt(weights, lambda gone: 1 - gone.mean(1, keepdims=True), share=0.9)
     assert receipt.taken == 8
     assert receipt.written[0].drop == receipt.written[0].random_drop == 0.5
+
+
+def test_a_cover_tells_nothing_of_what_it_hides():
+    """Its colour is the mean of what is left; all covered is grey, whatever was there."""
+    pixels = np.zeros((3, 4, 4), np.uint8)
+    pixels[:, 2:, 2:] = [[[200]], [[100]], [[50]]]  # the last of four cells
+    gone = np.array([[0, 0, 0, 1], [1, 0, 1, 0], [1, 1, 1, 1], [0, 0, 0, 0]], bool)
+    last, left, all_gone, none = cover_cells(pixels, gone).numpy()
+    assert not last.any(), "the others are black, and nothing is left of the colour"
+    assert left[:, 0, 0].tolist() == left[:, 3, 1].tolist() == [100, 50, 25]
+    assert np.array_equal(left[:, :, 2:], pixels[:, :, 2:]) and np.array_equal(none, pixels)
+    assert (all_gone == 128).all()
 
 
 def peaked(words):

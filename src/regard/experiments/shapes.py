@@ -21,6 +21,7 @@ from ..explain.caption_receipts import cover_cells, measure_caption_receipt
 from ..models.show_attend_tell import ShowAttendTell, ShowAttendTellConfig
 from ..nn.decoding.search import Hypothesis
 from ..records.alignment import LEAST_DECIDED, WrittenReceipt
+from ..records.caption import COVERED_WEIGHT
 from ..records.experiment import Chart, Curve, Finding, ResultRow
 from ..tasks.generate import GenerationConfig, TokenLoss, generate, written_ids
 from ..text.units import RESERVED
@@ -52,6 +53,7 @@ _PARTS = {
     "a, of": ("other",),
     "all": ("shape", "colour", "relation", "other"),
 }
+_FEWER = (0.9, 0.8)  # shares of a word's weight to cover, beside the one of every receipt
 _BETWEEN = 8  # pixels that lie between two shapes, at least
 _CLEAR = 1 / 4  # of a side, by which they must be farther apart in one direction than in the other
 
@@ -190,6 +192,7 @@ class Shapes:
         "lost by chance",
         "needs it",
         "clearly",
+        *(f"needs it at {share:.0%}" for share in _FEWER),
         "needs it, of all words",
     )
 
@@ -347,20 +350,26 @@ class Shapes:
             found += [best for best, *_ in generate(model, data.look_at(part), config)]
         return found
 
-    def _receipts(
-        self, model: ShowAttendTell, wrote: Hypothesis, scene: Scene
-    ) -> list[tuple[str, WrittenReceipt]]:
+    def _receipts(self, model: ShowAttendTell, wrote: Hypothesis, scene: Scene) -> list[_Lost]:
         """What the probability of each word loses without the cells it looked at."""
         ids, cells = written_ids(wrote), model.config.grid**2
         assert wrote.weights is not None
-        receipt = measure_caption_receipt(
-            model,
-            lambda pixels: PictureBatch(pixels, cells),
-            scene.pixels,
-            ids,
-            wrote.weights[: len(ids)].numpy(),
-        )
-        return list(zip([_kind(id) for id in ids], receipt.written, strict=True))
+        weights = wrote.weights[: len(ids)].numpy()
+        found = [
+            measure_caption_receipt(
+                model,
+                lambda pixels: PictureBatch(pixels, cells),
+                scene.pixels,
+                ids,
+                weights,
+                share=share,
+            ).written
+            for share in (COVERED_WEIGHT, *_FEWER)
+        ]
+        return [
+            _Lost(_kind(id), usual, tuple(fewer))
+            for id, usual, *fewer in zip(ids, *found, strict=True)
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,6 +378,15 @@ class _Look:
 
     kind: str
     mass: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Lost:
+    """What a word loses: as in every receipt, and with fewer of the cells it looked at covered."""
+
+    kind: str
+    usual: WrittenReceipt
+    fewer: tuple[WrittenReceipt, ...]
 
 
 def _kind(id: int) -> str:
@@ -392,16 +410,18 @@ def _looks(wrote: Hypothesis, scene: Scene, grid: int) -> list[_Look]:
     return found
 
 
-def _row(
-    kind: str, looks: Sequence[_Look], lost: Sequence[tuple[str, WrittenReceipt]]
-) -> ResultRow:
+def _row(kind: str, looks: Sequence[_Look], lost: Sequence[_Lost]) -> ResultRow:
     """What was found of the words of one kind: what they lose, of those the picture decides."""
     masses = [one.mass for one in looks if one.kind in _PARTS[kind]]
-    receipts = [one for part, one in lost if part in _PARTS[kind]]
+    receipts = [one.usual for one in lost if one.kind in _PARTS[kind]]
     decided = [one for one in receipts if one.decided]
+    fewer = [one.fewer for one in lost if one.kind in _PARTS[kind] and one.usual.decided]
 
     def mean(values: Sequence[float]) -> float | None:
         return float(np.mean(values)) if values else None
+
+    def need(some: Sequence[WrittenReceipt]) -> float | None:
+        return mean([float(one.drop > one.random_drop) for one in some])
 
     values = (
         None,
@@ -410,8 +430,9 @@ def _row(
         mean([float(one.decided) for one in receipts]),
         mean([one.drop for one in decided]),
         mean([one.random_drop for one in decided]),
-        mean([float(one.drop > one.random_drop) for one in decided]),
+        need(decided),
         mean([float(one.drop >= one.random_drop + LEAST_DECIDED) for one in decided]),
-        mean([float(one.drop > one.random_drop) for one in receipts]),
+        *(need([some[place] for some in fewer]) for place in range(len(_FEWER))),
+        need(receipts),
     )
     return ResultRow(kind, values)

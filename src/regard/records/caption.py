@@ -20,7 +20,7 @@ from .weights import Span, require_inside
 
 __all__ = ["COVERED_WEIGHT", "Caption", "CaptionEvaluation", "CaptionScores"]
 
-COVERED_WEIGHT = 0.9
+COVERED_WEIGHT = 0.95
 """A receipt covers the cells that hold this share of a word's weight, half of all at most."""
 
 
