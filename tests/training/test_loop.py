@@ -14,6 +14,7 @@ from regard.records.history import Epoch
 from regard.tasks.classify import ClassificationLoss
 from regard.training.batches import PlannedBatches
 from regard.training.checkpoint import Snapshot
+from regard.training.config import TrainingConfig
 from regard.training.loop import EarlyStopping, count_steps, train
 from regard.training.optimizers import OPTIMIZERS
 from regard.training.seeds import seeded
@@ -271,6 +272,17 @@ def run(scores, **settings):
 def test_it_stops_when_there_is_no_progress(scores, settings, expected):
     """001-21, 000-14: a plateau ends the patience, and the best epoch is remembered."""
     assert run(scores, **settings) == expected
+
+
+def test_one_epoch_without_progress_does_not_end_a_training_by_default():
+    """Where one sentence decides, losses stand still before it is found (benchmarks/planted.py)."""
+    stopping = EarlyStopping(TrainingConfig())
+    for epoch in epochs([0.69, 0.66, 0.67, 0.61, 0.62], "loss"):
+        stopping.judge(epoch)
+        assert not stopping.exhausted
+    for epoch in epochs([0.62], "loss"):
+        stopping.judge(epoch)
+    assert stopping.exhausted and stopping.best_epoch == 4
 
 
 def test_without_scores_the_last_epoch_is_the_best_and_nothing_stops():

@@ -39,7 +39,7 @@ class TrainingConfig:
     schedule: ScheduleName = "linear"
     warmup: float = 0.0  # below one a share of all steps, else steps
     clip: float | None = 1.0  # the gradient's norm at most
-    patience: int | None = 1  # epochs without progress before stopping; none: never
+    patience: int | None = 2  # epochs without progress before stopping; none: never
     cooling: bool = True  # whether one more epoch then goes on from the best, to a rate of nothing
     min_delta: float = 0.0  # a smaller gain is no progress
     monitor: Monitor = "loss"  # what progress is measured by, on the validation data
