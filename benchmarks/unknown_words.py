@@ -148,6 +148,7 @@ def main() -> None:
     )
     every = [*FILES, *AMAZON]
     parser.add_argument("--sets", nargs="*", choices=every, default=every, metavar="SET")
+    parser.add_argument("--readings", nargs="+", choices=READINGS, default=list(READINGS))
     parser.add_argument("--whole", nargs="*", choices=every, default=[], metavar="SET")
     parser.add_argument("--folds", type=int, default=FOLDS)
     parser.add_argument("--data", type=Path, default=DATA)
@@ -157,8 +158,9 @@ def main() -> None:
     for name in options.sets:
         texts = Texts.of(name, options.data)
         folds = options.folds if texts.labels.max() == 1 else FEW_FOLDS
-        own = kept["sets"][name] = {"documents": len(texts.labels), "folds": folds}
-        for reading in READINGS:
+        own = kept["sets"].setdefault(name, {})
+        own |= {"documents": len(texts.labels), "folds": folds}
+        for reading in options.readings:
             own[reading] = measure(texts, reading, folds)
             print(name, reading, json.dumps(own[reading]), flush=True)
             save("unknown-words", {**provenance(), **kept})
