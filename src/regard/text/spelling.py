@@ -67,7 +67,7 @@ class Alike:
         for place in np.flatnonzero(lends(words)).tolist():
             word = words[place]
             if len(word) <= ALIKE.longest:
-                for size in range(ALIKE.fewest, len(word) + 1):
+                for size in range(fewest_shared(len(word)), len(word) + 1):
                     self._places.setdefault(word[:size], place)
 
     def find(self, word: str) -> int | None:
@@ -79,7 +79,7 @@ class Alike:
 
 
 def fewest_shared(length: int) -> int:
-    """How many first letters a word of this length must share with a known one."""
+    """How many first letters a word of this length must share with another, if it is the longer."""
     return max(ALIKE.fewest, -(-ALIKE.tenths * length // 10))
 
 

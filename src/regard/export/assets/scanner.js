@@ -403,14 +403,14 @@ class Alike {
     words.forEach((word, id) => {
       const letters = Array.from(word);
       const lends = id > 1 && letters.length <= this.rules.longest && !letters.some((one) => rules.kinds[one.codePointAt(0)] === codeOf("1"));
-      for (let size = this.rules.fewest; lends && size <= letters.length; size += 1) {
+      for (let size = this.fewest(letters.length); lends && size <= letters.length; size += 1) {
         const beginning = letters.slice(0, size).join("");
         if (!this.ids.has(beginning)) this.ids.set(beginning, id);
       }
     });
   }
 
-  /** How many first letters a word of this length must share with a known one. */
+  /** How many first letters a word must share with another, if it is the longer. */
   fewest(length) { return Math.max(this.rules.fewest, Math.ceil(this.rules.tenths * length / 10)); }
 
   find(word) {

@@ -126,7 +126,7 @@ int regard_enter_words(struct word_table *table)
     return DONE;
 }
 
-/* How many first letters a word of this length must share with a known one. */
+/* How many first letters a word of this length must share with another, if it is the longer. */
 static int64_t fewest_shared(const struct beginnings *beginnings, int64_t length)
 {
     const int64_t share = (beginnings->tenths * length + 9) / 10;
@@ -142,7 +142,7 @@ int regard_enter_beginnings(struct beginnings *beginnings)
         const int64_t length = table->starts[number + 1] - table->starts[number];
         if (!beginnings->lends[number] || length > beginnings->longest)
             continue;
-        for (int64_t size = beginnings->fewest; size <= length; size++) {
+        for (int64_t size = fewest_shared(beginnings, length); size <= length; size++) {
             const uint64_t hash = hash_of(word, size);
             struct slot *slot = slot_of(table, word, size, hash);
             if (slot->rank)

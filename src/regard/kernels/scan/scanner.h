@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#define SCANNER_INTERFACE 4
+#define SCANNER_INTERFACE 3
 
 /* So many characters are read at once, so whoever holds words keeps as many more behind them. */
 #define LANES 8
@@ -63,8 +63,8 @@ struct scan_job {
 struct beginnings {
     struct word_table table; /* the words, but with beginnings of them in the slots */
     const uint8_t *lends;    /* (word_count), whether other words may be read as this one */
-    int64_t fewest;          /* letters that it must share with a known one ... */
-    int64_t tenths;          /* ... and how many tenths of its own */
+    int64_t fewest;          /* letters that two words must share ... */
+    int64_t tenths;          /* ... and how many tenths of the longer one */
     int64_t longest;         /* words of more letters are like no other */
 };
 

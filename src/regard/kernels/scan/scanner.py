@@ -41,7 +41,7 @@ __all__ = [
 LANES = 8  # must equal LANES in scanner.h: so many characters more must be readable
 MARGIN = 2  # must equal MARGIN in text.h
 
-_INTERFACE = 4  # must equal SCANNER_INTERFACE in scanner.h
+_INTERFACE = 3  # must equal SCANNER_INTERFACE in scanner.h
 _MOST_CODES = (1 << 32) - 1  # so that a word's place fits into a slot
 _NAMES = ("scan", "enter_words", "enter_beginnings", "number_words")
 _FEWEST_SLOTS = 16
@@ -67,7 +67,7 @@ class Likeness:
     """When a word is read as another that begins alike."""
 
     fewest: int  # letters that both share from their first on
-    tenths: int  # of its own letters that these are, at least
+    tenths: int  # of the longer word that these are, at least
     longest: int  # a word of more letters is like no other
 
 
@@ -397,8 +397,8 @@ class BeginningTable:
     def __init__(self, words: WordTable, lends: NDArray[np.bool_], alike: Likeness) -> None:
         self._words, self._lends, self._alike = words, lends.astype(np.uint8), alike
         lengths = words.lengths()
-        counts = np.maximum(lengths - alike.fewest + 1, 0)
-        most = int(counts[lends & (lengths <= alike.longest)].sum())
+        shared = np.maximum(-(-alike.tenths * lengths // 10), alike.fewest)
+        most = int(np.maximum(lengths - shared + 1, 0)[lends & (lengths <= alike.longest)].sum())
         self._slots = np.zeros((1 << max(_FEWEST_SLOTS, 2 * most).bit_length(), 4), np.uint32)
         call("enter_beginnings", self.job())
 
