@@ -458,6 +458,7 @@ def join(options: argparse.Namespace) -> None:
     found = [json.loads(line) for path in options.founds for line in path.open()]
     kept = ("commit", "date", "machine")
     result = {name: found[0][name] for name in kept}
+    result["commit"] = ", ".join(sorted({one["commit"] for one in found}))
     result |= {"seeds": sorted({one["trial"]["seed"] for one in found})}
     result["trials"] = [
         {name: value for name, value in one.items() if name not in (*kept, "seeds")}
