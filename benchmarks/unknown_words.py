@@ -163,14 +163,14 @@ def main() -> None:
         for reading in options.readings:
             own[reading] = measure(texts, reading, folds)
             print(name, reading, json.dumps(own[reading]), flush=True)
-            save("unknown-words", {**provenance(), **kept})
+            save("unknown-words", kept | provenance())
     for name in options.whole:
         texts = Texts.of(name, options.data)
         both = kept["whole"][name] = {}
         for reading in ("one", "alike"):
             both[reading] = train_whole(texts, reading)
             print(name, reading, json.dumps(both[reading]), flush=True)
-            save("unknown-words", {**provenance(), **kept})
+            save("unknown-words", kept | provenance())
 
 
 def measure(texts: Texts, reading: str, folds: int) -> dict[str, float]:
