@@ -26,7 +26,7 @@ from ..data.corpus import Corpus
 from ..models.base import Model
 from ..models.ngrams import Emphasis, NGramTable, Rows, count_ngrams
 from ..models.wide import Wide, WideConfig, WidePart
-from ..tasks.calibration import fit_temperature, log_loss
+from ..tasks.calibration import fit_temperature, log_loss, log_losses
 from ..tasks.linear import MAX_STEPS, Linear, bayes_ratios, fit_linear
 from ..tasks.predictions import Floats, Integers
 from ..text.spelling import letter_sizes, spell
@@ -63,7 +63,7 @@ MOST_TO_CHOOSE = 6_000, 20_000_000  # documents by which it is chosen; values ti
 ENOUGH = 1000  # documents from which naive Bayes knows what to trust; with fewer it is noise
 EMPHASES = Emphasis(last=2.0), Emphasis(first=2.0)
 """What may be better than all sentences counting the same."""
-SAVED = 0.01  # the share of the loss that an emphasis must save: less is chance
+CLEARLY = 2.0  # standard errors by which an emphasis must lower the loss: less is chance
 FEWEST_FOR_PLACES = 300, 3.0  # documents, and sentences of each, that tell where it matters
 MAX_TOKENS = 30_000_000  # of the documents that are learnt from; more are drawn from
 MAX_WORK = 200_000_000  # values times columns of weights: of more, some documents are learnt from
@@ -384,17 +384,18 @@ def _choose_emphasis(
     sides = _sides_to_choose(np.arange(len(places)), sample)[: FOLDS // 2]
     caution = _usual_caution(len(data.labels))
 
-    def loss(found: csr_matrix) -> float:
+    def losses(found: csr_matrix) -> Floats:
         fits = [
             _fit(found, mixing, sample, rest, caution, steps=STEPS_TO_CHOOSE) for _, rest in sides
         ]
         logits = [fit.logits(found[out]) for fit, (out, _) in zip(fits, sides, strict=True)]
-        return _loss_left_out(logits, [sample.labels[out] for out, _ in sides])
+        return _losses_left_out(logits, [sample.labels[out] for out, _ in sides])
 
-    lowest = (1 - SAVED) * loss(values[chosen])
+    even = losses(values[chosen])
     for emphasis in EMPHASES:
         uneven = [replace(table, emphasis=emphasis) for table in tables]
-        if loss(_values(uneven, sample.rows)) < lowest:
+        saved = even - losses(_values(uneven, sample.rows))
+        if len(saved) and saved.sum() > CLEARLY * saved.std() * math.sqrt(len(saved)):
             return emphasis  # where one end decides, the other does not
     return Emphasis()
 
@@ -476,10 +477,16 @@ def _sides(out: NDArray[np.int64], places: NDArray[np.int64], labels: Integers) 
 
 def _loss_left_out(logits: Sequence[Floats], labels: Sequence[Integers]) -> float:
     """The log loss, at its best temperature, of what was left out; none where nothing was."""
+    losses = _losses_left_out(logits, labels)
+    return float(losses.mean()) if len(losses) else float("nan")
+
+
+def _losses_left_out(logits: Sequence[Floats], labels: Sequence[Integers]) -> Floats:
+    """The same of each document, (documents,)."""
     if not sum(map(len, labels)):
-        return float("nan")
+        return np.zeros(0)
     found, truth = np.concatenate(logits), np.concatenate(labels)
-    return log_loss(found, truth, fit_temperature(found, truth))
+    return log_losses(found, truth, fit_temperature(found, truth))
 
 
 def _fit(

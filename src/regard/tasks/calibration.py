@@ -14,6 +14,7 @@ __all__ = [
     "coverage_curve",
     "fit_temperature",
     "log_loss",
+    "log_losses",
     "reliability",
     "threshold_for",
 ]
@@ -118,12 +119,19 @@ def log_loss(logits: Floats, labels: Integers, temperature: float = 1.0) -> floa
     It is taken from the logits, so that a probability that rounds to zero still counts. For
     multi-label data it is the mean over single labels.
     """
+    return float(np.mean(log_losses(logits, labels, temperature)))
+
+
+def log_losses(logits: Floats, labels: Integers, temperature: float = 1.0) -> Floats:
+    """Return what ``log_loss`` is the mean of, (documents,)."""
     from scipy.special import log_softmax
 
     scaled = np.asarray(logits, dtype=np.float64) / temperature
     if np.ndim(labels) == 2:
-        return float(np.mean(np.logaddexp(0, scaled) - scaled * labels))
-    return float(-np.mean(log_softmax(scaled, axis=1)[np.arange(len(labels)), labels]))
+        losses: Floats = np.mean(np.logaddexp(0, scaled) - scaled * labels, axis=1)
+    else:
+        losses = -log_softmax(scaled, axis=1)[np.arange(len(labels)), labels]
+    return losses
 
 
 def coverage_curve(
