@@ -150,5 +150,16 @@ def test_every_column_of_movies_is_told_whatever_came_out():
     assert found["comprehensiveness_ratio"] >= 3
 
 
+def test_reading_unknown_words_as_known_ones_pays_on_held_out_texts():
+    """Issue 13: words out of the vocabulary are no longer all one; on the mean of six sets."""
+    found = read("unknown-words")
+    sets = [*found["sets"].values(), *found["whole"].values()]
+    assert len(sets) >= 7
+    gains = [one["alike"]["accuracy"] - one["one"]["accuracy"] for one in sets]
+    savings = [one["one"]["log_loss"] - one["alike"]["log_loss"] for one in sets]
+    assert sum(gains) / len(gains) >= 0.002 and sum(savings) > 0
+    assert min(savings) > -0.001
+
+
 def read(name):
     return json.loads((ROOT / "benchmarks" / "results" / f"{name}.json").read_text("utf-8"))
