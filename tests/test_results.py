@@ -91,13 +91,15 @@ def test_false_verdicts_are_as_rare_as_asked():
     reviews, planted = ({**found[kind]} for kind in ("reviews", "planted"))
     assert len(reviews) == 6 and len(planted) == 4, "the bands, and the default method"
     reviews.pop("default method")
-    method = planted.pop("default method")
+    chosen = planted.pop("default method")
     for rows in (*reviews.values(), *planted.values()):
         for kind, row in rows.items():
             if "own" not in kind and kind.endswith("both"):
                 assert row["documents"] >= 1000 and row.get("faithful", 0.0) <= 0.02, kind
     for rows in planted.values():
-        assert rows[f"{method}, own, both"]["faithful"] >= 0.90
+        names = (chosen, "attention_gradient", "gradient_input")
+        judged = [rows[f"{one}, own, both"] for one in names if f"{one}, own, both" in rows]
+        assert judged and all(row["faithful"] >= 0.90 for row in judged)
 
 
 def test_a_telling_sentence_is_found_among_others():
@@ -114,6 +116,22 @@ def test_taus_of_attention_stand_beside_those_before():
     assert found["documents"] == 200 and found["commit"]
     assert found["models"].keys() == {"recurrent", "recurrent, its network alone", "glass-box"}
     assert TABLES["before"]("trust")["models"].keys() == {"recurrent", "glass-box"}
+
+
+def test_poolings_and_cahan_are_compared_in_pairs_on_all_of_imdb():
+    """Issue 13: at the defaults, whatever comes out; three seeds of the five that were meant."""
+    found = read("pooling")
+    assert len(found["seeds"]) >= 3
+    assert found["training_documents"] == found["test_documents"] == 25_000
+    others = ("HN-AVE", "HN-MAX", "CAHAN")
+    for part in found["parts"]:
+        assert found[part]["accuracies"].keys() == {"HN-ATT", *others}
+        assert [one["pair"] for one in found[part]["pairs"]] == [f"HN-ATT - {o}" for o in others]
+
+
+def test_the_demo_is_level_with_tf_idf():
+    """Issue 13: it had 84.6 % where TF-IDF with logistic regression had 85.6."""
+    assert all(run["regard"] >= run["tfidf"] for run in read("demo")["runs"])
 
 
 def test_an_export_gives_what_torch_gives():
