@@ -7,8 +7,8 @@ the held-out documents too, and held near what it usually is, since a few of the
 Words are features by themselves, as runs of two and three, and by their letters. What a word's
 letters say is a weight of the word once it is learnt, so nobody spells a text that is read.
 
-Long reviews say at their end what they mean, and messages at their beginning what they are about:
-where documents left out say so, n-grams count more there.
+Long reviews say at their end what they mean: where documents left out say so, n-grams count more in
+the last sentences, or in the first.
 """
 
 from __future__ import annotations
