@@ -3,7 +3,7 @@
 The cells that hold most of a word's weight are painted over with the mean colour of the picture,
 and everything behind the pixels is computed again: a cell that another one can see is then gone for
 that one too. Then the same with as many random cells. The colour tells a little of what it hides,
-so a word may lose less than it would, never more.
+so a word may lose less than it should.
 """
 
 from __future__ import annotations
