@@ -95,7 +95,7 @@ def test_words_count_by_whether_the_picture_decides_them():
     found = dict(zip(Shapes.columns, row.values, strict=True))
     assert found["words"] == 3 and found["decided by the picture"] == pytest.approx(2 / 3)
     assert found["lost"] == pytest.approx(0.402) and found["needs it"] == 1.0
-    assert (found["needs it at 90%"], found["needs it at 80%"]) == (1.0, 0.0)
+    assert (found["needs it at 90 %"], found["needs it at 80 %"]) == (1.0, 0.0)
     assert found["clearly"] == 0.5 and found["needs it, of all words"] == pytest.approx(2 / 3)
     nothing = dict(zip(Shapes.columns, _row("a, of", [], receipts).values, strict=True))
     assert nothing["decided by the picture"] == 0 and nothing["needs it"] is None

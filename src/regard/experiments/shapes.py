@@ -193,7 +193,7 @@ class Shapes:
         "lost by chance",
         "needs it",
         "clearly",
-        *(f"needs it at {share:.0%}" for share in _FEWER),
+        *(f"needs it at {100 * share:.0f} %" for share in _FEWER),
         "needs it, of all words",
     )
 
