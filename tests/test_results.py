@@ -69,11 +69,65 @@ def test_files_whose_code_has_changed_stay_marked_until_they_are_measured_again(
     monkeypatch.setitem(older.__globals__, "MEASURED", tmp_path)
     for name, found in (("threads", {"commit": "abc"}), ("memory", {"commit": "new"}), ("old", {})):
         (tmp_path / f"{name}.json").write_text(json.dumps(found))
-    line = "- `{}.json`, commit {}: its code has changed\n"
+    line = "- `{}.json`, commit {}: `nn/rows.py`\n"
     listed = line.format("memory", "before") + line.format("threads", "abc")
-    expected = "- `old.json`\n" + line.format("threads", "abc")
+    unknown = "- `old.json`: it does not say of which commit it is\n"
+    expected = unknown + line.format("threads", "abc")
     assert older(listed, ask_git=False) == expected
     assert older(expected, ask_git=False) == expected
+
+
+def test_every_file_names_the_modules_that_it_measured():
+    modules = TABLES["measured"].MODULES
+    assert modules.keys() == {path.stem for path in RESULTS}
+    named = {place.partition(": ")[0] for places in modules.values() for place in places}
+    assert [one for one in sorted(named) if not (ROOT / "src" / "regard" / one).exists()] == []
+
+
+SOURCE = '''"""About it."""
+import json
+
+RATE = 0.5
+
+
+class Cell:
+    size: int = 3
+
+    def step(self):
+        """Go on."""
+        return self.size  # as it is
+'''
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "names", "changed"),
+    [
+        ("Go on.", "Go further.", [], False),
+        ("  # as it is", "", [], False),
+        ("import json", "import math", [], False),
+        ("RATE = 0.5\n", "RATE = 0.5\n\ndef unused():\n    return 1\n", [], False),
+        ("RATE = 0.5", "RATE = 0.4", [], True),
+        ("RATE = 0.5", "RATE = 0.4", ["step"], False),
+        ("int = 3", "int = 4", [], True),
+        ("self.size ", "self.size + 1 ", [], True),
+        ("self.size ", "self.size + 1 ", ["step"], True),
+        ("def step", "def stop", ["step"], True),
+        ("def step", "def __len__(self):\n        return 1\n\n    def step", [], True),
+        ("def step", "other: int = 1\n\n    def step", [], True),
+    ],
+)
+def test_a_module_has_changed_when_it_does_something_else(old, new, names, changed):
+    """Comments, docstrings, imports and functions that nobody calls yet make no figure older."""
+    assert old in SOURCE
+    after = SOURCE.replace(old, new)
+    assert TABLES["measured"].has_changed("a.py", SOURCE, after, names) == changed
+
+
+def test_text_for_people_makes_no_figure_older():
+    has_changed = TABLES["measured"].has_changed
+    assert not has_changed("a.c", "int a; /* one */", "int a;\n// other\n")
+    assert has_changed("a.c", "int a;", "int b;")
+    assert not has_changed("README.md", "one", "other")
 
 
 def test_planted_words_are_found_as_often_as_asked():
