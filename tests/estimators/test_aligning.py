@@ -1,5 +1,7 @@
 """Where a network looks while it is told what to write, and what else it would have written."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -7,6 +9,7 @@ import torch
 from regard.audit.tally import audit_alignments
 from regard.data.pairs import EncodedPairs
 from regard.errors import ConfigError, DataError, ModelError
+from regard.records.alignment import LEAST_DECIDED
 from regard.records.translation import GoldLinks
 from regard.tasks.translations import links_of, mean_effective_count, score_links
 from regard.text.units import START
@@ -102,8 +105,27 @@ def test_what_is_left_is_what_the_network_says_without_the_pieces(fitted):
     assert whole == receipt, "here every piece is a word"
 
 
+def test_a_piece_that_follows_from_those_before_it_is_no_part_of_the_verdict(fitted):
+    """004-09: asked with all of the source unknown, as captions are with all cells covered."""
+    source, target = "a b c d e f", "A B C D E F"
+    (found,) = fitted.align([source], [target])
+    *alone, _ = likely(fitted, source, target, slice(None))  # the end is no piece
+    for one, expected in zip(found.receipt.written, alone, strict=True):
+        assert one.blind == pytest.approx(expected)
+        assert one.decided == (one.probability - expected >= LEAST_DECIDED)
+    first, *rest = found.receipt.written
+    written = (replace(first, blind=first.probability), *rest)
+    partly = replace(found, receipt=replace(found.receipt, written=written))
+    decided = [one for one in rest if one.decided]
+    drop, better = audit_alignments([partly])
+    assert drop.value == pytest.approx(np.mean([one.drop for one in decided]))
+    assert better.value == np.mean([one.drop > one.random_drop for one in decided])
+    none = tuple(replace(one, blind=1.0) for one in found.receipt.written)
+    assert audit_alignments([replace(found, receipt=replace(found.receipt, written=none))]) == ()
+
+
 def likely(fitted, source, target, gone=None):
-    """The probability of each piece of the target, told all before it, with one word unknown."""
+    """The probability of each piece of the target, told all before it, with words unknown."""
     read, written = (
         cut_texts([text], units)[0].ids.copy()
         for units, text in ((fitted.source_units_, source), (fitted.target_units_, target))

@@ -80,13 +80,16 @@ def _share(values: Floats, whole: Floats) -> Floats:
 
 
 def audit_alignments(alignments: Sequence[Alignment], seed: int = 0) -> tuple[Metric, ...]:
-    """Put together the receipts of many alignments; those without any are left out."""
+    """Put together the receipts of many alignments, of those pieces that the source decides.
+
+    Alignments without such a piece are left out.
+    """
     tally = Tally(seed)
     for one in alignments:
         receipt = one.receipt
-        if receipt is None or not receipt.written:
+        if receipt is None or not receipt.decided:
             continue
-        count = len(receipt.written)
+        count = len(receipt.decided)
         tally.add(
             {
                 "looked_at_drop": Measured(receipt.mean_drop, receipt.mean_random_drop),

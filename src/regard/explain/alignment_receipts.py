@@ -2,9 +2,12 @@
 
 Those pieces of the source that a written piece looked at most become unknown words, and the
 probability of that piece, told all before it, is asked for again; then the same with as many
-random pieces. Pieces are not left out, because all behind them would then stand elsewhere, and a
-network that counts loses its place whatever is missing. A set that is taken away says something
-about every written piece, so that one row of versions serves all.
+random pieces, and with all of them. A piece that is as likely with the whole source unknown
+follows from what was written before it: what it loses is rounding, and proves nothing.
+
+Pieces are not left out, because all behind them would then stand elsewhere, and a network that
+counts loses its place whatever is missing. A set that is taken away says something about every
+written piece, so that one row of versions serves all.
 """
 
 from __future__ import annotations
@@ -131,8 +134,8 @@ def measure_receipt(
 
     ``weights`` are (written pieces, items), and ``likely`` asks the network again. Without a
     ``share`` every piece loses as many items, those that a piece looked at on average; with one
-    each piece loses the items that hold this share of its weight, half of all at most. It is then
-    asked about without any item as well, and the verdict is of those pieces that need the items.
+    each piece loses the items that hold this share of its weight, half of all at most. Every piece
+    is asked about without any item as well, and the verdict is of those that need the items.
     """
     row_count, column_count = weights.shape
     if not row_count or not column_count:
@@ -148,10 +151,10 @@ def measure_receipt(
         counts = _holding(weights, share, most=column_count // 2)
         sets = _nested(column_count, np.unique(counts), draw)
     own = _heaviest(weights, counts)  # (rows, columns)
-    whole = np.zeros((1, column_count), dtype=bool)
-    asked = likely(np.concatenate([whole, own, sets.reshape(-1, column_count)]))  # (versions, rows)
-    start, without = asked[0], asked[1 : 1 + row_count].diagonal()
-    by_size = asked[1 + row_count :].reshape(*sets.shape[:2], row_count)
+    ends = np.repeat([[False], [True]], column_count, axis=1)  # nothing is gone, and everything
+    asked = likely(np.concatenate([ends, own, sets.reshape(-1, column_count)]))  # (versions, rows)
+    start, blind, without = asked[0], asked[1], asked[2 : 2 + row_count].diagonal()
+    by_size = asked[2 + row_count :].reshape(*sets.shape[:2], row_count)
     sizes = np.searchsorted(np.unique(counts), counts)
     random = by_size[:, sizes, np.arange(row_count)]  # (sets, rows), each of the row's own size
     drops, others = start - without, start - random  # (rows,), (sets, rows)
@@ -159,9 +162,7 @@ def measure_receipt(
     tried_all = share is None and len(others) < SETS
     every = others if tried_all else np.concatenate([drops[None], others])
     p_values = (every >= drops - 1e-9).mean(0)
-    columns = [start, without, random.mean(0), p_values]
-    if share is not None:
-        columns += [likely(np.ones((1, column_count), dtype=bool))[0]]
+    columns = [start, without, random.mean(0), p_values, blind]
     written = tuple(WrittenReceipt(*map(float, row)) for row in zip(*columns, strict=True))
     decided = np.array([one.decided for one in written])
     if not decided.any():

@@ -49,7 +49,7 @@ class WrittenReceipt:
     without: float  # without what it looked at most
     random: float  # without as many random pieces, on average
     p_value: float  # the share of sets of as many pieces, its own among them, that cost as much
-    blind: float | None = None  # without all there is to look at; None: that was not asked
+    blind: float | None = None  # without all there is to look at; None, in older files: not asked
 
     @property
     def decided(self) -> bool:

@@ -38,7 +38,7 @@ __all__ = [
 ClassName = str | int
 FAITHFUL, WEAK, CHANCE = "faithful", "weak", "no better than chance"
 TOO_SHORT, NOT_MEASURED = "too short to tell", "not measured"
-UNDECIDED = "not decided by the picture"  # of captions: they would be written without it
+UNDECIDED = "not decided by the source"  # of what was written: it would be without a source
 
 
 @dataclass(frozen=True, slots=True)

@@ -294,7 +294,7 @@ MEASURES: dict[str, Measure] = {
         (
             "probability that a written piece loses without the pieces of the source it "
             "looked at most, as many as counted for it, told all that was written before; "
-            "mean over its text"
+            "mean over those pieces of its text that the source decides"
         ),
         baseline="random pieces",
         heading="Lost without the look",
@@ -304,8 +304,8 @@ MEASURES: dict[str, Measure] = {
         "Looks that matter more than random",
         "looking",
         (
-            "share of written pieces that lose more without what they looked at than "
-            "without as many random pieces of the source, on average"
+            "of the written pieces that the source decides, the share that lose more without "
+            "what they looked at than without as many random pieces of the source, on average"
         ),
         baseline="random pieces",
         heading="Looks that matter",

@@ -1,13 +1,15 @@
 """The page of an alignment: both texts as written, every weight, nothing left unescaped."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from regard.records.alignment import Alignment
+from regard.records.explanation import UNDECIDED, Judgement
 from regard.views.alignment.page import fragment, notebook, render
-from regard.views.alignment.words import names, stretches, tell_looks
+from regard.views.alignment.words import names, stretches, tell_looks, tell_verdict
 from regard.views.drawing.colours import DARK, LEVELS, LIGHT, contrast
 from support.aligned import ARABIC, DOGS, HOSTILE, KOREAN, aligned, measured
 from support.pages import Page
@@ -149,6 +151,34 @@ def test_a_receipt_says_whether_what_was_looked_at_matters(verdict, concluded):
     assert html.count('<td class="rg-lost"') == 3 and ">80 (20)</td>" in html
     assert "lost without it (random)" in html and text.count("lost 80 (20)") == 3
     assert "90.0 %, without what it looked at 10.0 %, without random pieces 70.0 %; p 0.02" in html
+
+
+def test_every_view_says_which_pieces_the_source_does_not_decide():
+    """004-09: such a piece has no comparison of rounding errors, and the figures leave it out."""
+    made = measured(aligned(DOGS, "Zwei Hunde."))
+    *rest, last = (replace(one, blind=0.3) for one in made.receipt.written)
+    written = (*rest, replace(last, blind=0.895))
+    made = replace(made, receipt=replace(made.receipt, written=written))
+    html, text = fragment([made]), made.to_text(300)
+    for drawn in (html, text):
+        assert "2 of 2 written pieces lose more" in drawn
+        assert "The source does not decide 1 piece. Such a piece loses less than 1" in drawn
+        assert "The figures above leave such pieces out." in drawn
+        assert drawn.count("80 (20)") == 2 and "not decided" in drawn
+    assert ">not decided</td>" in html and text.count("lost 80 (20)") == 2
+    assert "without any piece 89.5 %; not decided by the source" in html
+    assert "without any piece 30.0 %; p 0.02" in html
+
+
+def test_a_translation_that_the_source_does_not_decide_says_so():
+    made = measured(aligned(DOGS, "Zwei Hunde."))
+    written = tuple(replace(one, blind=0.9) for one in made.receipt.written)
+    receipt = replace(
+        made.receipt, judgement=Judgement("piece", UNDECIDED, sets=6), written=written
+    )
+    conclusion, rule = tell_verdict(replace(made, receipt=receipt))
+    assert "The source decides none of these pieces" in conclusion
+    assert "does not decide 3 pieces" in rule and "leave such" not in rule
 
 
 def test_without_a_receipt_nothing_is_claimed():

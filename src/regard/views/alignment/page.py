@@ -23,7 +23,7 @@ from .words import (
     tell_looks,
     tell_loss,
     tell_verdict,
-    write_loss,
+    write_need,
 )
 
 __all__ = ["fragment", "legend", "matrix", "notebook", "render", "scripts", "styles"]
@@ -192,7 +192,7 @@ def _draw_loss_cells(alignment: Alignment) -> list[str]:
     """What each row loses without what it looked at; nothing where it was not measured."""
     written = alignment.receipt.written if alignment.receipt else ()
     found = [
-        f'<td class="rg-lost" title="{escape(tell_loss(one))}">{escape(write_loss(one))}</td>'
+        f'<td class="rg-lost" title="{escape(tell_loss(one))}">{escape(write_need(one))}</td>'
         for one in written
     ]
     return found or [""] * len(alignment.weights)

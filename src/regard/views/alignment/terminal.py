@@ -11,7 +11,7 @@ from ..drawing.colours import LEVELS
 from ..drawing.terminal import Terminal, printable_line
 from ..drawing.words import two_digits
 from ..drawing.wrapping import Styled, break_lines, letters
-from .words import SCALE, heaviest, names, remark, score, tell_looks, tell_verdict, write_loss
+from .words import SCALE, heaviest, names, remark, score, tell_looks, tell_verdict, write_need
 
 __all__ = ["Terminal", "render"]
 
@@ -81,7 +81,7 @@ def _tails(alignment: Alignment, heads: Sequence[str]) -> list[str]:
         return found
     width = max(map(cell_len, found))
     return [
-        f"{tail}{' ' * (width - cell_len(tail))}  lost {write_loss(one)}"
+        f"{tail}{' ' * (width - cell_len(tail))}  {write_need(one, lost='lost ')}"
         for tail, one in zip(found, written, strict=True)
     ]
 

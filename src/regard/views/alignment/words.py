@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...records.alignment import Alignment, WrittenReceipt
-from ...records.explanation import CHANCE, FAITHFUL, NOT_MEASURED, TOO_SHORT, WEAK
+from ...records.alignment import LEAST_DECIDED, Alignment, AlignmentReceipt, WrittenReceipt
+from ...records.explanation import CHANCE, FAITHFUL, NOT_MEASURED, TOO_SHORT, UNDECIDED, WEAK
 from ...records.weights import Span
 from ..drawing.colours import Scale
 from ..drawing.words import percent, plural, points
@@ -24,8 +24,9 @@ __all__ = [
     "stretches",
     "tell_looks",
     "tell_loss",
+    "tell_undecided",
     "tell_verdict",
-    "write_loss",
+    "write_need",
 ]
 
 SCALE = Scale(0.01, 1.0)
@@ -36,6 +37,7 @@ _CONCLUSIONS = {
     WEAK: "Take what each piece looked at for a part of what it was written from, not for all.",
     CHANCE: "Do not take what each piece looked at for what it was written from.",
     TOO_SHORT: "Source and translation are too short to tell whether what was looked at matters.",
+    UNDECIDED: "The source decides none of these pieces: without it they are as likely.",
     NOT_MEASURED: "Nothing was measured: whether what was looked at matters is not known.",
 }
 _SPACE = "␣"  # a piece that stands for white space alone
@@ -98,7 +100,7 @@ def tell_verdict(alignment: Alignment) -> list[str]:
     if receipt is None:
         return []
     said = [_CONCLUSIONS.get(receipt.verdict, receipt.verdict)]
-    if receipt.written:
+    if receipt.decided:
         looked, others = "what it looked at most", "a random piece of the source"
         if receipt.taken > 1:
             looked, others = (
@@ -109,23 +111,46 @@ def tell_verdict(alignment: Alignment) -> list[str]:
             f"{receipt.verdict.capitalize()}: without {looked}, a written piece loses "
             f"{points(receipt.mean_drop)} percentage points of its probability on average, "
             f"without {others} {points(receipt.mean_random_drop)}; "
-            f"{receipt.better_count:,} of {plural(len(receipt.written), 'written piece')} lose "
+            f"{receipt.better_count:,} of {plural(len(receipt.decided), 'written piece')} lose "
             f"more than that. Chance alone does as well with probability "
             f"{receipt.judgement.p_value:.3g}."
         )
-    return said
+    return said + tell_undecided(receipt)
 
 
-def write_loss(receipt: WrittenReceipt) -> str:
-    """Write what one piece loses, and beside it what it loses without random pieces."""
-    return f"{points(receipt.drop, 0)} ({points(receipt.random_drop, 0)})"
+def tell_undecided(
+    receipt: AlignmentReceipt,
+    *,
+    source: str = "source",
+    piece: str = "piece",
+    gone: str = "with all of the source unknown",
+) -> list[str]:
+    """Say how many pieces the source does not decide; nothing where it decides all."""
+    count = len(receipt.written) - len(receipt.decided)
+    if not count:
+        return []
+    left_out = f" The figures above leave such {piece}s out." if receipt.decided else ""
+    return [
+        f"The {source} does not decide {plural(count, piece)}. Such a {piece} loses less than "
+        f"{points(LEAST_DECIDED, 0)} percentage point of its probability {gone}: "
+        f"it follows from the {piece}s before.{left_out}"
+    ]
+
+
+def write_need(receipt: WrittenReceipt, *, lost: str = "", undecided: str = "not decided") -> str:
+    """Write what one piece loses, and in brackets without random pieces; or that it needs none."""
+    if not receipt.decided:
+        return undecided
+    return f"{lost}{points(receipt.drop, 0)} ({points(receipt.random_drop, 0)})"
 
 
 def tell_loss(receipt: WrittenReceipt) -> str:
     """Say what becomes of the probability of one written piece."""
+    blind = "" if receipt.blind is None else f", without any piece {percent(receipt.blind)}"
     return (
         f"{percent(receipt.probability)}, without what it looked at {percent(receipt.without)}, "
-        f"without random pieces {percent(receipt.random)}; p {receipt.p_value:.2g}"
+        f"without random pieces {percent(receipt.random)}{blind}; "
+        + (f"p {receipt.p_value:.2g}" if receipt.decided else UNDECIDED)
     )
 
 

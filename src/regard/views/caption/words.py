@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ...records.alignment import LEAST_DECIDED, AlignmentReceipt, WrittenReceipt
+from ...records.alignment import WrittenReceipt
 from ...records.caption import COVERED_WEIGHT, Caption
 from ...records.explanation import CHANCE, FAITHFUL, NOT_MEASURED, TOO_SHORT, UNDECIDED, WEAK
-from ..alignment.words import write_loss
+from ..alignment import words as alignment_words
 from ..drawing.words import percent, plural, points
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
 LEVELS = 8
 """How many shades there are between a cell that was not looked at and the heaviest."""
 
+_UNDECIDED = "not decided by the picture"
 _CONCLUSIONS = {
     FAITHFUL: "You may take what each word looked at for what it was written from.",
     WEAK: "Take what each word looked at for a part of what it was written from, not for all.",
@@ -82,25 +83,13 @@ def tell_verdict(caption: Caption) -> list[str]:
             f"{receipt.better_count:,} of {plural(len(receipt.decided), 'word')} lose more than "
             f"that. Chance alone does as well with probability {receipt.judgement.p_value:.3g}."
         )
-    return said + _tell_undecided(receipt)
-
-
-def _tell_undecided(receipt: AlignmentReceipt) -> list[str]:
-    """Say how many words the picture does not decide; nothing where it decides all."""
-    count = len(receipt.written) - len(receipt.decided)
-    if not count:
-        return []
-    left_out = " The figures above leave such words out." if receipt.decided else ""
-    return [
-        f"The picture does not decide {plural(count, 'word')}. Such a word loses less than "
-        f"{points(LEAST_DECIDED, 0)} percentage point of its probability with all cells covered: "
-        f"it follows from the words before.{left_out}"
-    ]
+    gone = "with all cells covered"
+    return said + alignment_words.tell_undecided(receipt, source="picture", piece="word", gone=gone)
 
 
 def write_need(receipt: WrittenReceipt) -> str:
     """Write what one word loses, and with random cells covered; or that it needs no picture."""
-    return f"lost {write_loss(receipt)}" if receipt.decided else UNDECIDED
+    return alignment_words.write_need(receipt, lost="lost ", undecided=_UNDECIDED)
 
 
 def tell_loss(receipt: WrittenReceipt) -> str:
@@ -109,7 +98,7 @@ def tell_loss(receipt: WrittenReceipt) -> str:
     return (
         f"{percent(receipt.probability)}, what it looked at covered {percent(receipt.without)}, "
         f"random cells covered {percent(receipt.random)}{blind}; "
-        + (f"p {receipt.p_value:.2g}" if receipt.decided else UNDECIDED)
+        + (f"p {receipt.p_value:.2g}" if receipt.decided else _UNDECIDED)
     )
 
 
