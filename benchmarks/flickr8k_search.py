@@ -5,7 +5,9 @@
     python benchmarks/flickr8k_search.py join FOUND...
 
 The network is that of ``ShowAttendTell``, written on padded rows: then a step of the training is
-one CUDA graph, and a training takes seconds. PLAN is a list of changes to ``Trial`` in JSON.
+one CUDA graph, and a training takes seconds. Beside it there are others that were never taken up:
+a Transformer as the decoder, layers in which cells look at each other, cells of two scales, and
+the last blocks of the backbone trained along. PLAN is a list of changes to ``Trial`` in JSON.
 Several processes may work through the same plan; each trial is done by the first that comes to it.
 Captions are cut after 22 words in training, and the weights are the mean of the last epochs. The
 test pictures are never read; ``flickr8k.py`` trains what was chosen with the product and does.
@@ -14,6 +16,7 @@ test pictures are never read; ``flickr8k.py`` trains what was chosen with the pr
 from __future__ import annotations
 
 import argparse
+import copy
 import json
 import math
 import time
@@ -26,7 +29,7 @@ import numpy as np
 import torch
 from flickr8k import DATA
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy, dropout, pixel_unshuffle
+from torch.nn.functional import cross_entropy, dropout, interpolate, pixel_unshuffle
 
 from regard.data.captions import read_captioned, read_captions
 from regard.data.pictures import decode_picture
@@ -34,6 +37,7 @@ from regard.estimators.captioner import CAPTION_UNITS
 from regard.models.picture_reader import load_backbone
 from regard.models.show_attend_tell import draw_places
 from regard.nn.decoding.search import Ends, beam_search
+from regard.nn.pictures import EfficientNetLite0
 from regard.tasks.captions import score_captions
 from regard.text.units import END, START, build_units
 from regard.text.vocab import PADDING, cut_texts
@@ -43,14 +47,24 @@ LONGEST = 22
 """Words of a caption in training, the end counted."""
 POWERS = (0.7, 1.0, 1.3)
 """Powers of the length by which the scores of a beam are divided."""
+NEAR = 112
+"""Features of a cell in the middle of the backbone; the others are those of its last map."""
+HALF_WAY = 11
+"""Blocks of the backbone up to there."""
 
 
 @dataclass(frozen=True)
 class Trial:
     """One training."""
 
-    attention: str = "soft"
-    decoder: str = "xu"  # or luong; or anderson: two LSTMs, of which the first asks
+    attention: str = "soft"  # or mean, hard, or semi: hard for half of the captions in training
+    decoder: str = "xu"  # or luong; anderson: two LSTMs, of which the first asks; transformer
+    layers: int = 2  # of the transformer
+    cells: str = "one"  # two: those in the middle of the backbone and the last, side by side
+    encoder: int = 0  # layers in which cells look at each other
+    whole: bool = False  # the mean of all cells is one more cell to look at
+    tuned: float = 0.0  # what the last blocks of the backbone learn by, as a share of the rate
+    curiosity: float = 0.01  # hard, semi: how much it is worth not to choose the same cell always
     informed: bool = False  # a look knows the word before
     grid: str = "fine"  # the name of features
     views: tuple[str, ...] = ()  # further features of the training pictures, such as mirrored ones
@@ -69,15 +83,151 @@ class Trial:
     seed: int = 0
 
 
+class Tail(nn.Module):
+    """The last blocks of the backbone, from the map in its middle; its norms stay as they are."""
+
+    def __init__(self, backbone: EfficientNetLite0) -> None:
+        super().__init__()
+        self.blocks = copy.deepcopy(backbone.blocks[HALF_WAY:])
+        self.head = copy.deepcopy(backbone.head)
+        self.requires_grad_(True)
+        self.eval()
+
+    def train(self, mode: bool = True) -> Tail:
+        return self
+
+    def forward(self, near: Tensor) -> Tensor:
+        """Make of cells in the middle, (pictures, cells, 112), all features of the fine grid."""
+        side = round(near.shape[1] ** 0.5)
+        maps = near.transpose(1, 2).unflatten(2, (side, side))
+        both = torch.cat([maps, interpolate(self.head(self.blocks(maps)), (side, side))], 1)
+        return both.flatten(2).transpose(1, 2)
+
+
+class Cells(nn.Module):
+    """Features to what is known of every cell, and which of them cannot be seen."""
+
+    def __init__(
+        self, trial: Trial, features: int, cells: int, backbone: EfficientNetLite0 | None
+    ) -> None:
+        super().__init__()
+        self.trial, self.side = trial, round(cells**0.5)
+        self.tail = Tail(backbone) if trial.tuned and backbone is not None else None
+        two = trial.cells == "two"
+        sizes = (NEAR, features - NEAR) if two else (features,)
+        self.project = nn.ModuleList(nn.Linear(size, trial.memory) for size in sizes)
+        sides = (self.side, self.side // 2) if two else (self.side,)
+        self.places = nn.ParameterList(
+            nn.Parameter(draw_places(side, trial.memory)) for side in sides
+        )
+        self.layers = nn.ModuleList(
+            nn.TransformerEncoderLayer(
+                trial.memory,
+                8,
+                2 * trial.memory,
+                min(trial.dropout, 0.3),
+                batch_first=True,
+                norm_first=True,
+            )
+            for _ in range(trial.encoder)
+        )
+        if trial.encoder:
+            self.norm = nn.LayerNorm(trial.memory)
+
+    def forward(self, features: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return cells, (pictures, cells, memory), their mean, and those absent for a word."""
+        trial, values = self.trial, features.float()
+        if self.tail is not None:
+            values = self.tail(values[..., :NEAR])
+        ones = values.new_ones(len(values), 1, values.shape[2])
+        values = values * dropout(ones, trial.dropout, self.training)
+        scales = [values]
+        if trial.cells == "two":
+            maps = values[..., NEAR:].unflatten(1, (self.side, self.side))
+            scales = [values[..., :NEAR], maps[:, ::2, ::2].flatten(1, 2)]
+        made = [
+            torch.relu(project(some)) + places
+            for project, some, places in zip(self.project, scales, self.places, strict=True)
+        ]
+        memory = torch.cat(made, 1)
+        absent = torch.zeros(memory.shape[:2], dtype=torch.bool, device=memory.device)
+        if self.training and trial.unseen:
+            absent = torch.rand(absent.shape, device=memory.device) < trial.unseen
+        for layer in self.layers:
+            memory = layer(memory, src_key_padding_mask=absent if self.training else None)
+        if trial.encoder:
+            memory = self.norm(memory)
+        parts = memory.split([some.shape[1] for some in made], 1)
+        summary = torch.stack([part.mean(1) for part in parts]).mean(0)
+        if trial.attention == "mean":  # the same at every word: one cell stands for all
+            hidden = absent.float().split([some.shape[1] for some in made], 1)
+            means = [
+                torch.softmax(one[:, None] * -1e30, -1) @ part
+                for one, part in zip(hidden, parts, strict=True)
+            ]
+            memory = torch.stack(means).mean(0)
+            absent = absent[:, :1] & False
+        elif trial.whole:
+            memory = torch.cat([memory, summary[:, None]], 1)
+            absent = torch.cat([absent, absent[:, :1] & False], 1)
+        return memory, summary, absent
+
+
+class Transformer(nn.Module):
+    """A Transformer that looks at cells in every layer; otherwise as ``Network``."""
+
+    def __init__(self, trial: Trial, words: int, cells: Cells) -> None:
+        super().__init__()
+        self.trial, self.cells, size = trial, cells, trial.hidden
+        self.embed = nn.Embedding(words, size)
+        nn.init.normal_(self.embed.weight, std=size**-0.5)
+        self.steps = nn.Parameter(0.02 * torch.randn(64, size))
+        self.given = nn.Linear(trial.memory, size)
+        self.layers = nn.ModuleList(
+            nn.TransformerDecoderLayer(
+                size, 8, 2 * size, min(trial.dropout, 0.3), batch_first=True, norm_first=True
+            )
+            for _ in range(trial.layers)
+        )
+        self.norm = nn.LayerNorm(size)
+        self.bias = nn.Parameter(torch.zeros(words))
+
+    def encode(self, features: Tensor) -> State:
+        memory, _, absent = self.cells(features)
+        rows = torch.zeros(len(memory), 0, dtype=torch.long, device=memory.device)
+        lengths = torch.full((len(memory),), memory.shape[1], device=memory.device)
+        return State((self.given(memory), absent), (rows,), lengths)
+
+    def step(self, state: State, previous: Tensor) -> tuple[State, Tensor]:
+        """Read all that was written; what is kept between the steps are the words themselves."""
+        told = torch.cat([state.rows[0], previous[:, None]], 1)
+        memory, absent = state.about
+        often = len(told) // len(memory)
+        about = (memory.repeat_interleave(often, 0), absent.repeat_interleave(often, 0))
+        return State(state.about, (told,), state.lengths), self._write(told, about)[:, -1]
+
+    def forward(self, features: Tensor, before: Tensor) -> Tensor:
+        return self._write(before, self.encode(features).about)
+
+    def _write(self, before: Tensor, about: tuple[Tensor, ...]) -> Tensor:
+        memory, absent = about
+        count = before.shape[1]
+        values = self.embed(before) * self.trial.hidden**0.5 + self.steps[:count]
+        values = dropout(values, self.trial.dropout, self.training)
+        later = torch.ones(count, count, dtype=torch.bool, device=before.device).triu(1)
+        for layer in self.layers:
+            values = layer(values, memory, tgt_mask=later, memory_key_padding_mask=absent)
+        seen = dropout(self.norm(values), self.trial.dropout, self.training)
+        return seen @ self.embed.weight.T + self.bias
+
+
 class Network(nn.Module):
     """Show, attend and tell, where all rows have the same length."""
 
-    def __init__(self, trial: Trial, words: int, features: int, cells: int) -> None:
+    def __init__(self, trial: Trial, words: int, cells: Cells) -> None:
         super().__init__()
-        self.trial = trial
+        self.trial, self.cells = trial, cells
         memory, hidden, embedding = trial.memory, trial.hidden, trial.embedding
-        self.project = nn.Linear(features, memory)
-        self.places = nn.Parameter(draw_places(round(cells**0.5), memory))
         self.start = nn.ModuleList(nn.Linear(memory, hidden) for _ in range(2))
         self.embed = nn.Embedding(words, embedding)
         nn.init.uniform_(self.embed.weight, -0.1, 0.1)
@@ -95,29 +245,21 @@ class Network(nn.Module):
         known = hidden + memory + (0 if trial.decoder == "luong" else embedding)
         self.combine = nn.Linear(known, hidden, bias=trial.decoder != "luong")
         self.output = nn.Linear(hidden, words)
+        self.drawn: list[tuple[Tensor, Tensor]] = []  # hard: of each word, log weight and entropy
 
     def drop(self, values: Tensor) -> Tensor:
         return dropout(values, self.trial.dropout, self.training)
 
     def encode(self, features: Tensor) -> State:
         """Look at features, (pictures, cells, features)."""
-        cells = features.float()
-        cells = cells * self.drop(cells.new_ones(len(cells), 1, cells.shape[2]))
-        memory = torch.relu(self.project(cells)) + self.places
-        summary = memory.mean(1)
-        absent = torch.zeros(
-            len(memory), 1, memory.shape[1], dtype=torch.bool, device=memory.device
-        )
-        if self.training and self.trial.unseen:
-            absent = torch.rand(absent.shape, device=memory.device) < self.trial.unseen
-        if self.trial.attention == "mean":  # the same at every word: one cell stands for all
-            weights = torch.softmax(absent.float() * -1e30, -1)
-            memory, absent = weights @ memory, absent[..., :1] & False
+        memory, summary, absent = self.cells(features)
         state, carry = torch.tanh(self.start[0](summary)), self.start[1](summary)
         again = (state, carry) if self.trial.decoder == "anderson" else ()
         lengths = torch.full((len(memory),), memory.shape[1], device=memory.device)
         rows = (state, carry, *again, summary)
-        return State((memory, self.key(memory), absent), rows, lengths)
+        self.drawn = []
+        self.whether = torch.rand(len(memory), 1, 1, device=memory.device) < 0.5
+        return State((memory, self.key(memory), absent[:, None]), rows, lengths)
 
     def look(self, query: Tensor, about: tuple[Tensor, ...]) -> Tensor:
         """Ask questions, (pictures, questions, hidden)."""
@@ -128,11 +270,42 @@ class Network(nn.Module):
         heads = self.trial.heads
         if heads == 1:
             scores = self.score(mixed).squeeze(-1).masked_fill(absent, -1e30)
-            return torch.softmax(scores, -1) @ memory
+            return self.choose(scores) @ memory
         scores = (mixed.unflatten(-1, (heads, -1)) * self.score.weight).sum(-1)
         weights = torch.softmax(scores.masked_fill(absent[..., None], -1e30), 2)
         parts = memory.unflatten(-1, (heads, -1))
         return torch.einsum("sqch,schm->sqhm", weights, parts).flatten(2)
+
+    def choose(self, scores: Tensor) -> Tensor:
+        """Make weights of scores, (pictures, questions, cells): of all cells, or of one."""
+        weights, attention = torch.softmax(scores, -1), self.trial.attention
+        if attention == "soft" or (attention == "semi" and not self.training):
+            return weights
+        if not self.training:
+            return torch.zeros_like(weights).scatter(-1, weights.argmax(-1, keepdim=True), 1.0)
+        noise = -torch.log(-torch.log(torch.rand_like(scores).clamp(1e-9, 1 - 1e-6)))
+        chosen = (scores.detach() + noise).argmax(-1, keepdim=True)
+        logs = torch.log_softmax(scores, -1)
+        drawn, single = logs.gather(-1, chosen), torch.zeros_like(weights).scatter(-1, chosen, 1.0)
+        if attention == "semi":
+            drawn, single = drawn * self.whether, torch.where(self.whether, single, weights)
+        self.drawn.append((drawn[:, 0, 0], -(weights * logs.clamp(min=-30)).sum(-1)[:, 0]))
+        return single
+
+    def exploration(self, logits: Tensor, truth: Tensor) -> Tensor:
+        """REINFORCE, as ``ShowAttendTell`` has it: a sum over all words."""
+        there = (truth != PADDING).float()
+        with torch.no_grad():
+            likely = torch.log_softmax(logits, -1).gather(-1, truth[..., None])[..., 0] * there
+            rewards = likely.sum(1) / there.sum(1)
+            better = rewards - rewards.mean()
+        drawn, entropy = (torch.stack(some, 1) for some in zip(*self.drawn, strict=True))
+        worth = better[:, None] * drawn + self.trial.curiosity * entropy
+        return -(worth * there).sum()
+
+    def step(self, state: State, previous: Tensor) -> tuple[State, Tensor]:
+        state, seen = self.advance(state, self.embed(previous))
+        return state, self.write(seen)
 
     def advance(self, state: State, words: Tensor) -> tuple[State, Tensor]:
         """Read a word for each row; return what the next is written from."""
@@ -196,11 +369,10 @@ class Step:
 
 @dataclass(frozen=True)
 class Writer:
-    network: Network
+    network: Network | Transformer
 
     def step(self, state: State, previous: Tensor) -> Step:
-        state, seen = self.network.advance(state, self.network.embed(previous))
-        logits = self.network.write(seen)
+        state, logits = self.network.step(state, previous)
         logits[:, PADDING] = logits[:, START] = -math.inf
         return Step(state, logits)
 
@@ -250,7 +422,7 @@ class Captions:
 
 
 @torch.no_grad()
-def judge(network: Network, captions: Captions, features: Tensor) -> dict[str, float]:
+def judge(network: Network | Transformer, captions: Captions, features: Tensor) -> dict[str, float]:
     """The loss of a word of the dev captions, and BLEU of what a beam of five writes."""
     network.eval()
     total = count = 0.0
@@ -284,20 +456,29 @@ def judge(network: Network, captions: Captions, features: Tensor) -> dict[str, f
 class Training:
     """Trains one network; a step is captured once and then replayed."""
 
-    def __init__(self, trial: Trial, captions: Captions) -> None:
+    def __init__(
+        self, trial: Trial, captions: Captions, backbone: EfficientNetLite0 | None
+    ) -> None:
         self.trial, self.captions = trial, captions
         torch.manual_seed(trial.seed)
         self.draw = np.random.default_rng(trial.seed)
         self.features = [captions.look(f"{name}-train") for name in (trial.grid, *trial.views)]
-        self.network = Network(trial, len(captions.units), *reversed(self.features[0].shape[1:]))
+        cells = Cells(trial, *reversed(self.features[0].shape[1:]), backbone)
+        kind = Transformer if trial.decoder == "transformer" else Network
+        self.network: Network | Transformer = kind(trial, len(captions.units), cells)
         self.network.to(DEVICE)
         self.rows = captions.padded("train", LONGEST).to(DEVICE)
         self.places = captions.places["train"].to(DEVICE)
-        self.rate = torch.tensor(0.0, device=DEVICE)
+        self.lost = torch.zeros(2, device=DEVICE)  # in this epoch: the loss, and of how many words
+        self.rates = [torch.tensor(0.0, device=DEVICE) for _ in range(2)]
         on_gpu = DEVICE.type == "cuda"
-        self.optimizer = torch.optim.Adam(
-            self.network.parameters(), lr=self.rate, capturable=on_gpu
-        )
+        tail = [] if cells.tail is None else list(cells.tail.parameters())
+        known = {id(one) for one in tail}
+        others = [one for one in self.network.parameters() if id(one) not in known]
+        groups = [{"params": others, "lr": self.rates[0]}]
+        if tail:
+            groups.append({"params": tail, "lr": self.rates[1]})
+        self.optimizer = torch.optim.Adam(groups, capturable=on_gpu)
         self.given = torch.zeros(trial.batch, *self.features[0].shape[1:], dtype=torch.float16)
         self.given = self.given.to(DEVICE)
         self.told = self.rows[: trial.batch].clone()
@@ -313,7 +494,12 @@ class Training:
             reduction="sum",
             label_smoothing=self.trial.smoothing,
         )
-        (total / (truth != PADDING).sum()).backward()
+        count = (truth != PADDING).sum()
+        self.lost += torch.stack([total.detach(), count])
+        if self.trial.attention in ("hard", "semi"):
+            assert isinstance(self.network, Network)
+            total = total + self.network.exploration(logits, truth)
+        (total / count).backward()
         nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
         self.optimizer.step()
 
@@ -339,7 +525,7 @@ class Training:
                     value.zero_()
         return graph
 
-    def run(self) -> Network:
+    def run(self) -> Network | Transformer:
         """Train, and return the network with the mean of its last weights."""
         trial, lengths = self.trial, np.array([len(ids) for ids in self.captions.ids["train"]])
         steps = len(self.rows) // trial.batch * trial.epochs
@@ -349,12 +535,15 @@ class Training:
             order = np.argsort(lengths + 3 * self.draw.random(len(lengths)), kind="stable")
             batches = [order[at : at + trial.batch] for at in range(0, len(order), trial.batch)]
             self.draw.shuffle(batches)
+            self.lost.zero_()
             for some in batches:
                 if len(some) < trial.batch:
                     continue
                 rise = (done + 1) / (warm + 1)
                 fall = 1 - (done - warm) / (steps - warm)
-                self.rate.fill_(trial.rate * min(rise, fall))
+                now = trial.rate * min(rise, fall)
+                self.rates[0].fill_(now)
+                self.rates[1].fill_(now * trial.tuned)
                 self._learn(torch.from_numpy(some).to(DEVICE))
                 done += 1
             if epoch >= trial.epochs - trial.average:
@@ -382,6 +571,8 @@ def train(options: argparse.Namespace) -> None:
     torch.backends.cuda.matmul.allow_tf32 = True
     until, longest = time.time() + options.seconds, 40.0
     captions, origin = Captions(options.data, options.features), measuring.provenance()
+    name = "efficientnet-lite0-fine"
+    backbone = load_backbone(name, options.backbone) if options.backbone is not None else None
     plan = [Trial(**{**one, "views": tuple(one.get("views", ()))}) for one in _read(options.plan)]
     for number, trial in enumerate(plan):
         if time.time() + longest > until:
@@ -393,8 +584,10 @@ def train(options: argparse.Namespace) -> None:
             continue
         began = time.time()
         try:
-            network = Training(trial, captions).run()
+            training = Training(trial, captions, backbone)
+            network = training.run()
             found = judge(network, captions, captions.look(f"{trial.grid}-dev"))
+            found["train_loss"] = float(training.lost[0] / training.lost[1])
         except (RuntimeError, FileNotFoundError):  # too large for what is left of the GPU
             traceback.print_exc()
             continue
@@ -486,6 +679,7 @@ def main() -> None:
         elif way is train:
             one.add_argument("--plan", type=Path, required=True)
             one.add_argument("--found", type=Path, required=True)
+            one.add_argument("--backbone", type=Path, help="for trials that tune it")
             one.add_argument("--seconds", type=float, default=math.inf)
         else:
             one.add_argument("founds", type=Path, nargs="+")
