@@ -205,6 +205,19 @@ def test_words_of_sentiment_weigh_most_in_reviews():
     assert heavy > 3 * light
 
 
+def test_a_han_is_lighter_than_a_bert():
+    """000-11: HAN, HAN over a small BERT and a transformer beside each other on the same CPU."""
+    found = {one["contender"]: one for one in read("comparing")["trainings"]}
+    han = found["han"]
+    for name in ("bert-han", "minilm", "hierarchical-transformer"):
+        other = found[name]
+        pair = [one["footprint"] for one in (han, other)]
+        assert all(one["device"] == "cpu" and one["documents"] >= 200 for one in pair), name
+        assert han["parameters"] < other["parameters"] and han["disk_bytes"] < other["disk_bytes"]
+        for what in ("milliseconds", "peak_bytes"):
+            assert 2 * pair[0][what] < pair[1][what], (name, what)
+
+
 def test_the_addition_of_keras_reaches_what_its_authors_report():
     """003-05: 128 units, three digits from the last one, 50,000 sums: 99 % within 100 epochs."""
     for run in read("addition")["runs"]:
