@@ -100,6 +100,9 @@ def test_what_is_wrong_is_one_line(shell, tmp_path, folder, data):
     broken.write_text('{"text": "a film", "spans": [[0, 99, "x"]]}\n' * 30)
     told = shell("train", broken, "--task", "bert-tag", "--bert", folder, "--out", out)
     assert told.code == 1 and "row 1: column 'spans' marks 0:99" in told.err
+    both = ("--text-column", "text,first")  # spans are offsets into one of them
+    told = shell("train", broken, "--task", "bert-tag", "--bert", folder, *both, "--out", out)
+    assert told.code == 1 and "has no column 'text,first'" in told.err
     assert not out.exists()
 
 

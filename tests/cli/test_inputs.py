@@ -8,6 +8,7 @@ import pytest
 from regard import DocumentClassifier
 from regard.cli.inputs import existing, near_file
 from regard.errors import DataError
+from regard.records.explanation import Explanation
 from support.cli_files import COLUMNS, rows, write_csv
 from support.reviews import FLAGS, tagged, tiny
 
@@ -52,6 +53,38 @@ def test_what_the_options_say_goes_first(shell, project, tmp_path):
     ran = shell("predict", project.model, path, "--text-column", "text")
     assert "read as in the training" not in ran.err
     assert json.loads(ran.out.splitlines()[0])["text"] == "a title"
+
+
+def test_several_columns_make_one_text_in_every_command(shell, tmp_path):
+    """They are remembered, read alike from every format, and handed back as they came."""
+    given = [
+        {"title": "A film", "note": "" if place % 3 else "seen twice", "review": row["review"]}
+        | {"label": row["stars"]}
+        for place, row in enumerate(rows(40, seed=0))
+    ]
+    data, model = write_csv(tmp_path / "data.csv", given), tmp_path / "model"
+    named = ["--text-column", "title,note,review"]
+    assert shell("train", data, *named, *FLAGS, "--epochs", 1, "--out", model, "-q").code == 0
+    ran = shell("predict", model, data)
+    assert ran.err.startswith("read as in the training: --text-column title,note,review\n")
+    found = [json.loads(line) for line in ran.out.splitlines()]
+    assert list(found[0])[:4] == ["title", "note", "review", "label"]
+    assert [{name: row[name] for name in given[0]} for row in found] == given
+    table = tmp_path / "data.jsonl"
+    nulls = [{**row, "note": row["note"] or None} for row in given]
+    table.write_text("".join(json.dumps(row) + "\n" for row in nulls))
+    again = [json.loads(line) for line in shell("predict", model, table).out.splitlines()]
+    assert [row["probabilities"] for row in again] == [row["probabilities"] for row in found]
+    kept = tmp_path / "explained.jsonl"
+    asked = ["--limit", 1, "--method", "attention", "--no-receipt"]
+    assert shell("explain", model, data, *asked, "--out", kept).code == 0
+    joined = f"A film\n\nseen twice\n\n{given[0]['review']}"
+    assert Explanation.from_json(kept.read_text()).source == joined
+    for command in ("evaluate", "look"):
+        few = ["--limit", 5] if command == "look" else []
+        assert shell(command, model, data, "-q", *few, "--out", tmp_path / "page.html").code == 0
+    error = shell("audit", model, data, "--evidence-column", "note").error
+    assert error == "evidence is offsets into one text; name one column by --text-column"
 
 
 def test_several_labels_are_parted_as_in_the_training(shell, tmp_path):

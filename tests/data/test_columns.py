@@ -1,11 +1,74 @@
-"""What a cell means: labels of every kind, and times."""
+"""Which columns make a text, and what a cell means: labels of every kind, and times."""
 
 import datetime
 
 import numpy as np
 import pytest
 
-from regard.data.columns import RowError, time_number, to_label
+from regard.data.columns import Columns, RowError, time_number, to_document, to_label, to_row
+from regard.data.readers import read_documents, read_rows
+from regard.errors import ConfigError, DataError
+from regard.text.tokenize import tokenize
+
+PAPERS = Columns("title, abstract,text", label=None)
+
+
+def paper(title, abstract, text):
+    return {"title": title, "id": 7, "abstract": abstract, "text": text}
+
+
+def test_several_columns_are_one_text_with_a_paragraph_each():
+    given = paper("On trees", "We plant trees ", "They grow. Fast")
+    found = to_document(given, PAPERS)
+    assert found.text == "On trees\n\nWe plant trees \n\nThey grow. Fast"
+    sentences = [found.text[start:end] for start, end in tokenize(found.text).sentence_spans()]
+    assert sentences == ["On trees", "We plant trees", "They grow.", "Fast"], "none runs across"
+    assert list(to_row(found, PAPERS).items()) == list(given.items()), "each in its old place"
+
+
+@pytest.mark.parametrize("nothing", [None, "", "  \n", float("nan"), "\\N"])
+def test_cells_that_hold_nothing_leave_no_paragraph(nothing):
+    assert to_document(paper("Trees", nothing, "Grow."), PAPERS).text == "Trees\n\nGrow."
+    assert to_document(paper(nothing, nothing, "Grow."), PAPERS).text == "Grow."
+
+
+def test_a_text_of_empty_cells_is_empty_and_one_of_no_cells_is_missing():
+    assert to_document(paper("", None, " "), PAPERS).text == ""
+    with pytest.raises(RowError, match="text in columns 'title, abstract,text' is missing"):
+        to_document(paper(None, None, None), PAPERS)
+    with pytest.raises(RowError, match="text in column 'abstract' is int 5, not a string"):
+        to_document(paper("a", 5, "b"), PAPERS)
+
+
+def test_a_column_with_a_comma_in_its_name_is_that_column(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("a,b;label\nGood.;x\n")
+    (found,) = read_documents(path, Columns("a,b"))
+    assert found.text == "Good."
+    assert to_row(found, Columns("a,b", commas_part=False)) == {"a,b": "Good."}
+
+
+def test_each_of_several_columns_must_be_there():
+    """The usual column is read where none of them is, never in place of some."""
+    asked = Columns("title,abstract", label=None, other_text="text")
+    (found,) = read_rows([{"text": "Grow."}], asked)
+    assert found.text == "Grow."
+    with pytest.raises(DataError, match="has no column 'abstract'; it has title, text"):
+        list(read_rows([{"title": "Trees", "text": "Grow."}], asked))
+
+
+@pytest.mark.parametrize(
+    ("asked", "problem"),
+    [
+        ({"text": "title,,text"}, "a name is missing in columns 'title,,text'"),
+        ({"text": "title,title"}, "a column is named twice in 'title,title'"),
+        ({"text": "title,label"}, "text and label are both in column 'label'"),
+        ({"text": "a,b", "target": "b"}, "source and target are both in column 'b'"),
+    ],
+)
+def test_columns_that_contradict_each_other_are_refused(asked, problem):
+    with pytest.raises(ConfigError, match=problem):
+        Columns(**asked)
 
 
 @pytest.mark.parametrize(

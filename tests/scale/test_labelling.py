@@ -54,6 +54,18 @@ def test_several_labels_are_a_list(tmp_path):
     assert all(isinstance(row, list) for row in found["predicted"].to_pylist())
 
 
+def test_several_columns_make_one_text(model):
+    texts = reviews(4)[0]
+    parts = pyarrow.table({"title": ["A film", None, "", "A film"], "body": texts})
+    joined = [f"A film\n\n{texts[0]}", texts[1], texts[2], f"A film\n\n{texts[3]}"]
+    found = Labeller(model, "title,body")(parts)
+    whole = Labeller(model)(pyarrow.table({"text": joined}))
+    assert found.column_names[:2] == ["title", "body"]
+    assert found["probability"].to_pylist() == whole["probability"].to_pylist()
+    with pytest.raises(DataError, match="no column 'note'; use --text-column"):
+        Labeller(model, "title,note")(parts)
+
+
 def test_what_does_not_fit_is_an_error_in_a_line(model):
     with pytest.raises(DataError, match="no column 'body'; use --text-column"):
         Labeller(model, "body")(pyarrow.table({"text": ["a"]}))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..errors import ConfigError
 from .inputs import DocumentsToRead, existing
 from .options import (
     Data,
@@ -124,6 +125,8 @@ def audit(
     if train_data is not None:
         training = replace(asked, data=train_data).open(classifier.facts_, tell=remarks.add)
     drawn = sample(counted(reader, "read", quiet=quiet), limit, seed)
+    if evidence_column is not None and len(reader.columns.texts) > 1:
+        raise ConfigError("evidence is offsets into one text; name one column by --text-column")
     others = tuple(DocumentClassifier.load(folder, device=device) for folder in models or ())
     even = DocumentClassifier.load(uniform, device=device) if uniform is not None else None
     taught: list[Document] = []
@@ -144,7 +147,6 @@ def _trained_evenly(
     classifier: DocumentClassifier, documents: Iterable[Document], *, device: str
 ) -> DocumentClassifier:
     """Train a model like the given one whose attention is even."""
-    from ..errors import ConfigError
     from ..estimators.classifier import DocumentClassifier
     from ..models.settings import ReaderConfig
 

@@ -71,7 +71,9 @@ def compare(
     again: Again = False,
     picture: Picture = True,
     json: Json = False,
-    text_column: Annotated[str, typer.Option(help="The column that holds the text.")] = "text",
+    text_column: Annotated[
+        str, typer.Option(help="The column that holds the text, or several: title,body.")
+    ] = "text",
     label_column: Annotated[str, typer.Option(help="The column that holds the label.")] = "label",
     labels_separator: LabelsSeparator = None,
     encoding: Encoding = None,

@@ -53,7 +53,9 @@ Heads = Annotated[
         "heads 6.3."
     ),
 ]
-UsualTextColumn = Annotated[str | None, typer.Option(help="The column that holds the text.")]
+UsualTextColumn = Annotated[
+    str | None, typer.Option(help="The column that holds the text, or several: title,body.")
+]
 
 
 def explain(

@@ -40,7 +40,10 @@ Data = Annotated[
     ),
 ]
 TextColumn = Annotated[
-    str | None, typer.Option(help="The column that holds the text; by default as in the training.")
+    str | None,
+    typer.Option(
+        help="The column of the text, or several: title,body; by default as in the training."
+    ),
 ]
 LabelColumn = Annotated[
     str | None, typer.Option(help="The column that holds the label; by default as in the training.")

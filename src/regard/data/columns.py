@@ -34,16 +34,21 @@ __all__ = [
     "RowError",
     "is_missing",
     "is_number",
+    "join_texts",
     "require_columns",
     "shown_value",
     "time_number",
     "to_document",
     "to_label",
+    "to_row",
     "unique_names",
 ]
 
 
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?", re.ASCII)
+
+PARAGRAPH_END = "\n\n"
+"""What stands between the columns of one text: no sentence goes on over it."""
 
 PARTS = ("text", "label", "target")
 """The parts of a document that a column can have another name for."""
@@ -52,7 +57,11 @@ PARTS = ("text", "label", "target")
 @dataclass(frozen=True)
 @checked_settings
 class Columns:
-    """Where the parts of a document stand in a file, and how the file is written."""
+    """Where the parts of a document stand in a file, and how the file is written.
+
+    ``text`` may name several columns, ``"title,abstract,body"``: their cells are the text, one
+    paragraph after the other. Where the file has a column of just that name, it is that one.
+    """
 
     text: str = "text"
     label: str | None = "label"  # None: the documents have no labels, as for prediction
@@ -66,10 +75,14 @@ class Columns:
     other_text: str | None = None  # read where there is no column of the name in ``text``
     other_label: str | None = None
     other_target: str | None = None
+    commas_part: bool = True  # whether ``text`` with commas in it names several columns
 
     def __post_init__(self) -> None:
-        require(self.text != self.label, f"text and label are both in column {self.text!r}")
-        require(self.text != self.target, f"source and target are both in column {self.text!r}")
+        texts = self.texts
+        require("" not in texts or texts == ("",), f"a name is missing in columns {self.text!r}")
+        require(len(set(texts)) == len(texts), f"a column is named twice in {self.text!r}")
+        require(self.label not in texts, f"text and label are both in column {self.label!r}")
+        require(self.target not in texts, f"source and target are both in column {self.target!r}")
         require(
             self.delimiter is None or len(self.delimiter) == 1,
             f"delimiter must be one character, got {self.delimiter!r}",
@@ -79,10 +92,18 @@ class Columns:
             require_encoding(self.encoding)
 
     @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """The columns that make the text, in the order of its paragraphs."""
+        if not self.commas_part or "," not in self.text:
+            return (self.text,)
+        return tuple(name.strip() for name in self.text.split(","))
+
+    @cached_property
     def needed(self) -> dict[str, str]:
         """The columns a file must have, with the option that names each."""
-        options = {
-            self.text: "--text-column" if self.target is None else "--source-column",
+        text_option = "--text-column" if self.target is None else "--source-column"
+        options: dict[str | None, str] = {
+            **{name: text_option for name in self.texts},
             self.label: "--label-column",
             self.target: "--target-column",
             self.group: "--group-column",
@@ -96,11 +117,16 @@ class Columns:
         return tuple(name for name in (self.group, self.time, self.target) if name is not None)
 
     def found_among(self, names: Collection[str]) -> Columns:
-        """The columns as these names have them: the other one where the first is missing."""
-        found = self
+        """The columns as these names have them: the other one where the first is missing.
+
+        Of several that make the text none may be there: the other is not read in place of some.
+        """
+        whole = "," in self.text and self.text in names
+        found = replace(self, commas_part=False) if whole else self
         for part in PARTS:
             name, other = getattr(self, part), getattr(self, f"other_{part}")
-            if name is not None and name not in names and other in names:
+            asked = found.texts if part == "text" else (name,)
+            if name is not None and not any(one in names for one in asked) and other in names:
                 used = [getattr(found, one) for one in PARTS]
                 found = found if other in used else replace(found, **{part: other})
         return found
@@ -161,9 +187,7 @@ def to_document(values: Mapping[str, object], columns: Columns) -> Document:
     for needed, option in columns.needed.items():
         if needed not in values:
             raise RowError("missing column", _missing(needed, list(values), option))
-    text = values[columns.text]
-    if not isinstance(text, str):
-        raise _wrong_text(text, columns.text)
+    text = _to_text(values, columns)
     label = None
     if columns.label is not None:
         label = to_label(values[columns.label], columns.labels_separator)
@@ -175,13 +199,45 @@ def to_document(values: Mapping[str, object], columns: Columns) -> Document:
         time_number(values[columns.time])
     fields: dict[str, object] = {}
     text_place = None
-    text_column, label_column = columns.text, columns.label
+    label_column = columns.label
+    # Of several columns that make the text, each is carried as any other.
+    text_column = columns.texts[0] if len(columns.texts) == 1 else None
     for name in values if columns.carry else columns.asked:
         if name == text_column:
             text_place = len(fields)
         elif name != label_column:
             fields[name] = values[name]
     return Document(text, label, fields, text_place)
+
+
+def to_row(document: Document, columns: Columns) -> dict[str, object]:
+    """The row that a document was made of, without its label."""
+    if len(columns.texts) > 1:
+        return dict(document.fields)
+    return document.row(columns.texts[0])
+
+
+def join_texts(cells: Iterable[str]) -> str:
+    """Make one text of several cells, a paragraph each; cells that hold nothing are left out."""
+    return PARAGRAPH_END.join(cell for cell in cells if not is_missing(cell))
+
+
+def _to_text(values: Mapping[str, object], columns: Columns) -> str:
+    if len(columns.texts) == 1:
+        text = values[columns.texts[0]]
+        if isinstance(text, str):
+            return text
+        raise _wrong_text(text, columns.texts[0])
+    found = []
+    for name in columns.texts:
+        cell = values[name]
+        if isinstance(cell, str):
+            found.append(cell)
+        elif not is_missing(cell):
+            raise _wrong_text(cell, name)
+    if not found:
+        raise RowError("missing text", f"the text in columns {columns.text!r} is missing")
+    return join_texts(found)
 
 
 def _wrong_text(value: object, column: str) -> RowError:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..data.columns import Columns, join_texts
 from ..data.formats.rows import Cell, Cells
 from ..errors import DataError
 from ..explain.fitted import Fitted, Question
@@ -111,10 +112,15 @@ class Labeller:
         """Add to the columns what ``regard predict`` would write beside them."""
         import pyarrow
 
-        if self._text_column not in rows.column_names:
-            raise DataError(f"there is no column {self._text_column!r}; use --text-column")
+        cells = []
+        for name in Columns(self._text_column, label=None).found_among(rows.column_names).texts:
+            if name not in rows.column_names:
+                raise DataError(f"there is no column {name!r}; use --text-column")
+            cells.append(["" if one is None else str(one) for one in rows[name].to_pylist()])
         require_new(self._schema.names, rows.column_names)
-        texts = ["" if one is None else str(one) for one in rows[self._text_column].to_pylist()]
+        texts = (
+            cells[0] if len(cells) == 1 else [join_texts(row) for row in zip(*cells, strict=True)]
+        )
         answers = list(self._labelling.rows(self._fitted, texts))
         said = pyarrow.Table.from_pylist(answers, self._schema)
         for name in self._schema.names:

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from ..data.columns import Columns
 from ..errors import ConfigError, DataError, MissingExtra, suggestion
 from .labelling import Labeller, Labelling, require_new
 
@@ -143,11 +144,11 @@ def _cores(ray: ModuleType) -> list[int]:
 def _require_columns(names: Iterable[str], text_column: str, labelling: Labelling) -> None:
     """Say here what an actor would say from far away, in many lines."""
     known = set(names)
-    if text_column not in known:
-        raise DataError(
-            f"there is no column {text_column!r}; use --text-column, "
-            f"{suggestion(text_column, known)}"
-        )
+    for name in Columns(text_column, label=None).found_among(known).texts:
+        if name not in known:
+            raise DataError(
+                f"there is no column {name!r}; use --text-column, {suggestion(name, known)}"
+            )
     require_new(labelling.columns, known)
 
 

@@ -82,7 +82,10 @@ class _Columns:
         from ...data.columns import Columns
 
         return Columns(
-            text=self.text, label=self.label if answered else None, encoding=self.encoding
+            text=self.text,
+            label=self.label if answered else None,
+            encoding=self.encoding,
+            commas_part=self.spans is None,  # spans are offsets into one column
         )
 
     def facts(self, task: str) -> dict[str, str]:
@@ -251,6 +254,7 @@ def _answered(
     estimator: BertUsage, reader: Reader, columns: _Columns, abstain_below: float
 ) -> Iterator[Cells]:
     """One row a document: what it came with, then what the model says."""
+    from ...data.columns import to_row
     from ...models.reader import chunks
 
     number = 0
@@ -262,7 +266,7 @@ def _answered(
         number += len(chunk)
         answers = _answers(estimator, examples, abstain_below)
         for document, answer in zip(chunk, answers, strict=True):
-            given = document.row(columns.text)
+            given = to_row(document, reader.columns)
             taken = next((name for name in answer if name in given), None)
             if taken is not None:
                 raise DataError(
@@ -346,11 +350,7 @@ def _task(name: str, noun: str, *columns: str) -> Task:
     instead = {"translate": "use regard predict", "look": _HAN, "diff": "use regard evaluate"}
     return Task(
         noun=noun,
-        options={
-            # The columns of texts and labels are those of every training.
-            "train": ("bert", *(one for one in columns if one.startswith(("source", "target")))),
-            "evaluate": columns,
-        },
+        options={"train": ("bert", *columns), "evaluate": columns},
         instead={**instead, "explain": _HAN, "audit": _HAN},
         train=partial(_train, name),
         evaluate=partial(_evaluate, name),

@@ -531,6 +531,7 @@ class _Answering:
 
     def rows(self, documents: Reader, skip: int = 0) -> Iterator[Cells]:
         """One row a document: what it came with, then what the model says."""
+        from ...data.columns import to_row
         from ...data.threads import ahead
         from ...models.reader import text_chunks
         from ...scale.labelling import require_new
@@ -542,7 +543,7 @@ class _Answering:
         for chunk in read if self.waits else ahead(read):
             answers = self.labelling.rows(self.fitted, [document.text for document in chunk])
             for document, answer in zip(chunk, answers, strict=True):
-                given = document.row(documents.columns.text)
+                given = to_row(document, documents.columns)
                 require_new(answer, given)
                 yield {**given, **answer}
 

@@ -321,8 +321,10 @@ class _Writing:
         return [f"{rank}\t{one.score:.4f}\t{text}" for rank, (one, text) in scored]
 
     def _rows(self, documents: Reader) -> Iterator[Cells]:
+        from ...data.columns import to_row
+
         for document, found in self._translated(documents):
-            given = document.row(documents.columns.text)
+            given = to_row(document, documents.columns)
             if "translation" in given:
                 raise DataError("the data have a column 'translation' already; rename it")
             row = {**given, "translation": found[0].text, "score": found[0].score}

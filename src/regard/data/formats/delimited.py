@@ -153,7 +153,7 @@ def _delimiter(feed: _Feed, columns: Columns) -> str:
         fields = _Fields(delimiter)
         fields.feed(first.text)
         names = {name.strip() for name in fields.done}
-        return len(columns.needed.keys() & names), len(names)
+        return len(columns.found_among(names).needed.keys() & names), len(names)
 
     return max(DELIMITERS, key=fitness)
 
