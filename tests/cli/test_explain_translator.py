@@ -91,8 +91,9 @@ def test_known_links_give_an_alignment_error_rate(shell, model, tmp_path):
 
 
 def test_texts_and_files_have_receipts_unless_they_are_not_wanted(shell, model, tmp_path):
-    assert "too short to tell" in shell("explain", model, "--text", TEXT, "--whole-words").out
-    assert "too short" not in shell("explain", model, "--text", TEXT, "--no-receipt").out
+    said = "The source decides none of these pieces"  # the network has hardly learnt anything
+    assert said in shell("explain", model, "--text", TEXT, "--whole-words").out
+    assert said not in shell("explain", model, "--text", TEXT, "--no-receipt").out
     out = tmp_path / "looked.jsonl"
     (tmp_path / "new.txt").write_text("a b c d\n")
     for options, known in (((), True), (("--no-receipt",), False)):
@@ -100,7 +101,9 @@ def test_texts_and_files_have_receipts_unless_they_are_not_wanted(shell, model, 
         assert (Alignment.from_json(out.read_text()).receipt is not None) is known
 
 
-def test_an_audit_of_a_translator_measures_its_looks(shell, model, tmp_path):
+def test_an_audit_of_a_translator_measures_its_looks(shell, tmp_path):
+    model = tmp_path / "model"
+    new_translator(training__epochs=12, training__monitor="loss").fit(*parrots(100)).save(model)
     data, page = tmp_path / "new.csv", tmp_path / "audit.html"
     data.write_text("text\n" + "\n".join(parrots(12, seed=2)[0]) + "\n")
     ran = shell("audit", model, data, "--text-column", "text", "--limit", 8, "--out", page)
@@ -109,6 +112,15 @@ def test_an_audit_of_a_translator_measures_its_looks(shell, model, tmp_path):
     assert "Lost without what was looked at" in ran.out and "random pieces" in ran.out
     assert "Looks that matter" in page.read_text() and "Looking" in page.read_text()
     found = json.loads(shell("audit", model, data, "--text-column", "text", "--json").out)
-    assert found["methods"]["attention"].keys() == {"looked_at_drop", "looked_at_better"}
+    looks = {"source_decides", "looked_at_drop", "looked_at_better"}
+    assert found["methods"]["attention"].keys() == looks
     refused = shell("audit", model, data, "--method", "erasure")
     assert refused.code == 1 and "holds a translator" in refused.error
+
+
+def test_an_audit_says_where_nothing_depends_on_the_source(shell, model, tmp_path):
+    """No look is worth anything then: that is told, and not that there is nothing to warn of."""
+    (tmp_path / "new.csv").write_text("text\n" + "\n".join(parrots(8, seed=2)[0]) + "\n")
+    ran = shell("audit", model, tmp_path / "new.csv", "--text-column", "text")
+    assert "There is 1 warning" in ran.out and "does not depend on its source" in ran.out
+    assert "Decided by the source" in ran.out and "Lost without" not in ran.out

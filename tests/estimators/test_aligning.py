@@ -82,7 +82,7 @@ def test_a_parrot_needs_what_it_looked_at(fitted):
     assert sum(one.verdict == "faithful" for one in receipts) >= 20
     assert np.mean([one.mean_drop for one in receipts]) > 0.6
     assert np.mean([one.mean_random_drop for one in receipts]) < 0.4
-    drop, better = audit_alignments(found)
+    _, drop, better = audit_alignments(found)
     assert drop.beats_baseline and better.beats_baseline and better.value > 0.9
     assert drop.documents == 40 and drop.interval.low <= drop.value <= drop.interval.high
 
@@ -117,11 +117,13 @@ def test_a_piece_that_follows_from_those_before_it_is_no_part_of_the_verdict(fit
     written = (replace(first, blind=first.probability), *rest)
     partly = replace(found, receipt=replace(found.receipt, written=written))
     decided = [one for one in rest if one.decided]
-    drop, better = audit_alignments([partly])
+    share, drop, better = audit_alignments([partly])
+    assert share.value == pytest.approx(len(decided) / 6)
     assert drop.value == pytest.approx(np.mean([one.drop for one in decided]))
     assert better.value == np.mean([one.drop > one.random_drop for one in decided])
     none = tuple(replace(one, blind=1.0) for one in found.receipt.written)
-    assert audit_alignments([replace(found, receipt=replace(found.receipt, written=none))]) == ()
+    (share,) = audit_alignments([replace(found, receipt=replace(found.receipt, written=none))])
+    assert share.name == "source_decides" and share.value == 0
 
 
 def likely(fitted, source, target, gone=None):

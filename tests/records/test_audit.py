@@ -52,19 +52,20 @@ def test_a_metric_beats_its_baseline_only_with_its_whole_interval():
 
 def test_doubts_are_data_and_warnings_their_words():
     same, shared = metric("tau_shuffled_weights", 0.7), metric("stability_overlap", 0.41)
-    lost = metric("comprehensiveness", low=0.2)
+    lost, needless = metric("comprehensiveness", low=0.2), metric("source_decides", 0.0)
     gap = metric("uniform_gap_forced", 0.1, 0.0)
     cells = (NeedleCell(2000, 0, 4, 2, 0, 3), NeedleCell(2000, 1200, 4, 0, 4, 0))
     found = Audit(
         20,
         "attention",
-        (MethodAudit("attention", (lost,)), MethodAudit("gradient_input", (same,))),
+        (MethodAudit("attention", (lost, needless)), MethodAudit("gradient_input", (same,))),
         about_model=(gap, shared),
         needle=NeedleMap("attention", cells),
         rivals=(Rival("auprc_word", "last words", 0.5, -0.1, Interval(-0.2, 0.1), 20),),
     )
     assert found.doubts == (
         Doubt("no better than random", "attention"),
+        Doubt("needs no source"),
         Doubt("no better than an opponent", "attention", rival="last words, by auprc_word"),
         Doubt("explains the text", "gradient_input"),
         Doubt("even attention"),
@@ -72,7 +73,7 @@ def test_doubts_are_data_and_warnings_their_words():
         Doubt("never read", figure=1201),
     )
     assert [doubt.kind for doubt in found.doubts] == list(DOUBTS)
-    first, beaten, second, _, fourth, last = found.warnings
+    first, _, beaten, second, _, fourth, last = found.warnings
     assert "last words" in beaten
     assert "the default method, attention, points" in first
     assert second.startswith("gradient_input hardly changes")

@@ -80,16 +80,19 @@ def _share(values: Floats, whole: Floats) -> Floats:
 
 
 def audit_alignments(alignments: Sequence[Alignment], seed: int = 0) -> tuple[Metric, ...]:
-    """Put together the receipts of many alignments, of those pieces that the source decides.
+    """Put together the receipts of many alignments; those without any are left out.
 
-    Alignments without such a piece are left out.
+    What looks are worth is told of the pieces that the source decides.
     """
     tally = Tally(seed)
     for one in alignments:
         receipt = one.receipt
-        if receipt is None or not receipt.decided:
+        if receipt is None or not receipt.written:
             continue
         count = len(receipt.decided)
+        tally.add({"source_decides": Measured(count, 0.0, share_of=len(receipt.written))})
+        if not count:
+            continue
         tally.add(
             {
                 "looked_at_drop": Measured(receipt.mean_drop, receipt.mean_random_drop),

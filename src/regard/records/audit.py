@@ -31,6 +31,10 @@ DOUBTS = {
         "the default method, {method}, points at words that the answers miss no more than random "
         "ones"
     ),
+    "needs no source": (
+        "what was written does not depend on its source: all of it is as likely with the whole "
+        "source unknown"
+    ),
     "no better than an opponent": (
         "{method} is no better than what anybody could do without the model: {rival}"
     ),
@@ -233,6 +237,9 @@ def _doubt_methods(audit: Audit) -> Iterator[Doubt]:
     lost = None if ranking is None else ranking.metric("comprehensiveness")
     if lost is not None and not lost.beats_baseline:
         yield Doubt("no better than random", audit.default_method)
+    decided = None if ranking is None else ranking.metric("source_decides")
+    if decided is not None and decided.value == 0:
+        yield Doubt("needs no source")
     for rival in audit.rivals:
         if rival.measure in ("comprehensiveness", "auprc_word") and not rival.beaten:
             yield Doubt(

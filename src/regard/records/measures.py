@@ -288,6 +288,15 @@ MEASURES: dict[str, Measure] = {
         ),
         baseline="random sentences",
     ),
+    "source_decides": Measure(
+        "Decided by the source",
+        "looking",
+        (
+            "share of written pieces that lose at least one percentage point of their probability "
+            "with the whole source unknown; the others follow from what was written before them"
+        ),
+        baseline="none",
+    ),
     "looked_at_drop": Measure(
         "Lost without what was looked at",
         "looking",
