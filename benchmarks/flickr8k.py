@@ -127,17 +127,23 @@ def score_kept(options: argparse.Namespace, folder: Path) -> dict[str, object]:
 
 
 def receipts(captioner: Captioner, test: list[Captioned], count: int) -> dict[str, object]:
-    """What words lose without the cells they looked at, over the first test pictures."""
+    """What words lose without the cells they looked at, over the first test pictures.
+
+    Of those words that the picture decides; ``better_all`` is of all.
+    """
     pictures = list({one.name: one.picture for one in test}.values())[:count]
     shown = captioner.explain(pictures)
     words = [word for one in shown if one.receipt for word in one.receipt.written]
+    decided = [word for word in words if word.decided]
     verdicts = [one.receipt.verdict for one in shown if one.receipt]
     return {
         "pictures": len(shown),
         "words": len(words),
-        "drop": statistics.fmean(word.drop for word in words),
-        "random_drop": statistics.fmean(word.random_drop for word in words),
-        "better": statistics.fmean(word.drop > word.random_drop for word in words),
+        "decided": len(decided) / len(words),
+        "drop": statistics.fmean(word.drop for word in decided),
+        "random_drop": statistics.fmean(word.random_drop for word in decided),
+        "better": statistics.fmean(word.drop > word.random_drop for word in decided),
+        "better_all": statistics.fmean(word.drop > word.random_drop for word in words),
         "verdicts": {name: verdicts.count(name) for name in sorted(set(verdicts))},
     }
 
