@@ -57,7 +57,8 @@ HALF_WAY = 11
 class Trial:
     """One training."""
 
-    attention: str = "soft"  # or mean, hard, or semi: hard for half of the captions in training
+    attention: str = "soft"  # or mean; hard; semi: hard for half of the captions in training;
+    # pooled: the mean of the features themselves, before anything is learnt
     decoder: str = "xu"  # or luong; anderson: two LSTMs, of which the first asks; transformer
     layers: int = 2  # of the transformer
     cells: str = "one"  # two: those in the middle of the backbone and the last, side by side
@@ -111,7 +112,7 @@ class Cells(nn.Module):
         self, trial: Trial, features: int, cells: int, backbone: EfficientNetLite0 | None
     ) -> None:
         super().__init__()
-        self.trial, self.side = trial, round(cells**0.5)
+        self.trial, self.side = trial, 1 if trial.attention == "pooled" else round(cells**0.5)
         self.tail = Tail(backbone) if trial.tuned and backbone is not None else None
         two = trial.cells == "two"
         sizes = (NEAR, features - NEAR) if two else (features,)
@@ -139,6 +140,8 @@ class Cells(nn.Module):
         trial, values = self.trial, features.float()
         if self.tail is not None:
             values = self.tail(values[..., :NEAR])
+        if trial.attention == "pooled":
+            values = values.mean(1, keepdim=True)
         ones = values.new_ones(len(values), 1, values.shape[2])
         values = values * dropout(ones, trial.dropout, self.training)
         scales = [values]
@@ -151,7 +154,7 @@ class Cells(nn.Module):
         ]
         memory = torch.cat(made, 1)
         absent = torch.zeros(memory.shape[:2], dtype=torch.bool, device=memory.device)
-        if self.training and trial.unseen:
+        if self.training and trial.unseen and trial.attention != "pooled":
             absent = torch.rand(absent.shape, device=memory.device) < trial.unseen
         for layer in self.layers:
             memory = layer(memory, src_key_padding_mask=absent if self.training else None)
@@ -279,7 +282,7 @@ class Network(nn.Module):
     def choose(self, scores: Tensor) -> Tensor:
         """Make weights of scores, (pictures, questions, cells): of all cells, or of one."""
         weights, attention = torch.softmax(scores, -1), self.trial.attention
-        if attention == "soft" or (attention == "semi" and not self.training):
+        if attention in ("soft", "pooled") or (attention == "semi" and not self.training):
             return weights
         if not self.training:
             return torch.zeros_like(weights).scatter(-1, weights.argmax(-1, keepdim=True), 1.0)
