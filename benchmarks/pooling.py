@@ -7,8 +7,9 @@ Each is trained at the defaults of `regard train`, n-grams beside the network, o
 reviews and scored on the same test reviews: the model as people get it, and its network alone. The
 tests are those of `regard compare`: paired over documents and seeds, corrected for how many there
 are. What is trained is kept in --runs and not trained again; --stop-after begins no training after
-so many seconds. N-grams do not hang on the network: with one seed they are learnt once, and stand
-beside each variant. Nothing is chosen here, so the test reviews are looked at to score alone.
+so many seconds. What does not hang on the network is done once for a seed: texts are read, word
+vectors are learnt and n-grams, which stand beside each variant. Nothing is chosen here, so the test
+reviews are looked at to score alone.
 
 Needs ../shared/data/imdb, or --data with train.parquet and test.parquet in it.
 """
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import base64
+import functools
 import hashlib
 import json
 import os
@@ -28,12 +30,15 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from measuring import IMDB, RESULTS, add_run, kept_runs, save, whole
 
-from regard.estimators import wide
+from regard.estimators import classifier, wide
+from regard.estimators.training_documents import Prepared
 
+T = TypeVar("T")
 VARIANTS = {
     "HN-ATT": ("han", []),
     "HN-AVE": ("han", ["network.pooling=mean"]),
@@ -84,7 +89,7 @@ def train_seed(seed: int, variants: list[str], options: dict, ends: float) -> No
     import torch
 
     torch.set_num_threads(options["threads"])
-    wide.learn_ngrams = learning_once(wide.learn_ngrams)
+    share_work()
     for name in variants:
         if time.time() > ends:
             print(f"no time is left for {name} with seed {seed}", flush=True)
@@ -94,21 +99,46 @@ def train_seed(seed: int, variants: list[str], options: dict, ends: float) -> No
         print(json.dumps(told), flush=True)
 
 
-def learning_once(learn: Callable[..., wide.Learnt | None]) -> Callable[..., wide.Learnt | None]:
-    """Learn n-grams that no network has a say in once for all networks of the same documents."""
-    known: dict[bytes, wide.Learnt | None] = {}
+def share_work() -> None:
+    """Do what no network has a say in once for all networks of the same documents."""
+    classifier.prepare = once(classifier.prepare, key_of_reading)
+    classifier.learn_own_vectors = once(classifier.learn_own_vectors, key_of_vectors)
+    wide.learn_ngrams = once(wide.learn_ngrams, key_of_ngrams)
 
-    def learn_or_recall(
-        data: wide.LearningData, config: wide.WideConfig, **rest: object
-    ) -> wide.Learnt | None:
-        asked = (data.rows.ids, data.rows.sentence_lengths, data.rows.sentences, data.labels)
-        parts = [np.ascontiguousarray(one).tobytes() for one in (*asked, data.held_out_in)]
-        key = hashlib.sha256(b"".join([*parts, repr(config).encode()])).digest()
-        if key not in known:
-            known[key] = learn(data, config, **rest)
-        return known[key]
 
-    return learn_or_recall
+def once(work: Callable[..., T], key: Callable[..., str]) -> Callable[..., T]:
+    """The same, but what was done for a key is given again."""
+    known: dict[str, T] = {}
+
+    @functools.wraps(work)
+    def recall(*given: object, **named: object) -> T:
+        asked = key(*given, **named)
+        if asked not in known:
+            known[asked] = work(*given, **named)
+        return known[asked]
+
+    return recall
+
+
+def key_of_reading(*given: object, text: object, holdout: object, **rest: object) -> str:
+    return f"{text} {holdout}"  # the documents of a process are always the same
+
+
+def key_of_vectors(
+    data: Prepared, unlabelled: object, *, size: int, seed: int, **rest: object
+) -> str:
+    return f"{hashed(data.training)} {len(data.vocab)} {size} {seed}"
+
+
+def key_of_ngrams(data: wide.LearningData, config: wide.WideConfig, **rest: object) -> str:
+    rows = (data.rows.ids, data.rows.sentence_lengths, data.rows.sentences)
+    return f"{hashed(*rows, data.labels, data.held_out_in)} {config}"
+
+
+def hashed(*arrays: np.ndarray) -> str:
+    return hashlib.sha256(
+        b"".join(np.ascontiguousarray(one).tobytes() for one in arrays)
+    ).hexdigest()
 
 
 def train(variant: str, seed: int, options: dict) -> dict:
@@ -121,16 +151,16 @@ def train(variant: str, seed: int, options: dict) -> dict:
     test = read(options["data"] / "test.parquet", options["test_documents"])
     network, changes = VARIANTS[variant]
     seeded = [*changes, f"training.seed={seed}"]
-    classifier = classifier_from(network, seeded, device=options["device"])
+    estimator = classifier_from(network, seeded, device=options["device"])
     began = time.monotonic()
     documents = read_texts(*map(list, zip(*training, strict=True)))
-    classifier.fit_documents(documents, options=FitOptions(choose_method=False))
+    fitted = estimator.fit_documents(documents, options=FitOptions(choose_method=False))
     seconds = time.monotonic() - began
     texts, truth = zip(*test, strict=True)
     run = {"variant": variant, "seed": seed, "documents": len(training), "seconds": seconds}
-    for part, model in (("whole", classifier.model_), ("network", classifier.model_.network)):
-        names = classifier.labels_.array
-        answered = classifier.reader_.answer(model, texts).logits.numpy().argmax(1)
+    names, scanned = fitted.labels_.array, fitted.reader_.scan(texts)
+    for part, answering in (("whole", fitted.model_), ("network", fitted.model_.network)):
+        answered = fitted.reader_.answer(answering, scanned).logits.numpy().argmax(1)
         right = np.array([str(names[a]) == str(b) for a, b in zip(answered, truth, strict=True)])
         run |= {part: float(right.mean()), f"right_{part}": packed(right)}
     return run

@@ -68,6 +68,26 @@ def test_mean_and_attention_are_compared_seed_by_seed(toy_reviews, monkeypatch, 
     assert found["commit"] == "abc" and found["seeds"] == [0, 1, 2, 3, 4]
 
 
+def test_poolings_that_share_what_no_network_has_a_say_in_are_as_those_trained_alone(
+    toy_reviews, monkeypatch
+):
+    monkeypatch.syspath_prepend(str(FOLDER))
+    pooling = script("pooling")
+    toy_reviews.with_name("test.parquet").write_bytes(toy_reviews.read_bytes())
+    options = {"data": toy_reviews.parent, "documents": 64, "test_documents": 64, "device": "cpu"}
+    alone = pooling.train("HN-AVE", 0, options)
+    for module, name in (
+        (pooling.classifier, "prepare"),
+        (pooling.classifier, "learn_own_vectors"),
+        (pooling.wide, "learn_ngrams"),
+    ):
+        monkeypatch.setattr(module, name, getattr(module, name))  # given back after the test
+    pooling.share_work()
+    pooling.train("HN-ATT", 0, options)
+    shared = pooling.train("HN-AVE", 0, options)
+    assert {**shared, "seconds": 0} == {**alone, "seconds": 0}
+
+
 def test_ngrams_that_are_learnt_once_are_those_of_every_variant(toy_reviews, monkeypatch):
     """Learnt once for a seed, they give each variant the answers that it has with its own."""
     monkeypatch.syspath_prepend(str(FOLDER))
