@@ -139,7 +139,7 @@ def test_ngrams_that_count_by_place_are_compared_on_what_they_have_not_seen(monk
     assert found["log_loss"][1] < found["log_loss"][0] and found["interval"][1] < 0
 
 
-def test_signs_are_counted_as_the_example_of_keras_counts_them(monkeypatch):
+def test_signs_are_counted_as_the_example_of_keras_counts_them(monkeypatch, tmp_path):
     """Blanks behind a short total count too, so that whole totals are never more."""
     monkeypatch.syspath_prepend(str(FOLDER))
     addition = script("addition")
@@ -147,6 +147,14 @@ def test_signs_are_counted_as_the_example_of_keras_counts_them(monkeypatch):
     assert addition.share_of_signs([[5, 6, 7], [5, 6], [5, 6], []], wanted, 3) == 9 / 12
     run = addition.run(0, replace(Addition.quick(), epochs=1))
     assert run["epochs"] == 1 and 0 <= run["exact"] <= run["signs"] < 1
+    # Ended after its first epoch, it goes on as if nothing had been.
+    settings = replace(Addition.quick(), epochs=2)
+    whole = addition.run(0, settings)
+    monkeypatch.setattr(addition, "TARGET", -1.0)
+    assert addition.run(0, settings, tmp_path)["epochs"] == 1
+    monkeypatch.undo()
+    resumed = addition.run(0, settings, tmp_path)
+    assert {**resumed, "cpu_seconds": 0} == {**whole, "cpu_seconds": 0}
 
 
 @pytest.fixture
