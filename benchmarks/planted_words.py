@@ -35,7 +35,8 @@ from measuring import IMDB, RESULTS, add_run, kept_runs, save, whole
 from planted import real_sentences
 
 from regard import DocumentClassifier, HANConfig, TrainingConfig
-from regard.explain.methods import methods_for
+from regard.explain.methods import METHODS, methods_for
+from regard.explain.receipts import comprehensiveness
 
 COLOURS = {"warm": ["crimson", "scarlet", "amber"], "cool": ["cobalt", "turquoise", "indigo"]}
 TREES = {"warm": ["maple", "walnut", "cedar"], "cool": ["birch", "willow", "spruce"]}
@@ -130,6 +131,7 @@ def run(kind: str, seed: int, documents: int, runs: Path, ends: float) -> None:
             name: found_in(classifier, decided, method=name)["heaviest"]
             for name in methods_for(classifier.model_)
         },
+        "lost": lost_by_method(classifier, [one.text for one in test]),
     }
     print(result, flush=True)
     add_run(runs, result)
@@ -163,6 +165,15 @@ def found_in(
         "sentences_heaviest": statistics.mean(sentence_hits),
         "called_faithful": statistics.mean(faithful),
     }
+
+
+def lost_by_method(classifier: DocumentClassifier, texts: Sequence[str]) -> dict[str, float]:
+    """What answers lose without the heaviest pieces: by this a fit chooses among the methods."""
+    lost: dict[str, list[float]] = {name: [] for name in methods_for(classifier.model_)}
+    for _, answers in classifier.fitted_.answers(texts):
+        for name, some in lost.items():
+            some += comprehensiveness(answers, METHODS[name].explain(answers)).tolist()
+    return {name: statistics.mean(some) for name, some in lost.items()}
 
 
 def planted(rng: random.Random, sentences: Sequence[str], plant: Plant) -> Planted:
