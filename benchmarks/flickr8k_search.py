@@ -61,6 +61,8 @@ class Trial:
     # pooled: the mean of the features themselves, before anything is learnt
     decoder: str = "xu"  # or luong; anderson: two LSTMs, of which the first asks; transformer
     layers: int = 2  # of the transformer
+    inner: float = 0.3  # transformer: dropout inside of its blocks
+    readout: float = 0.0  # transformer: dropout of what words are written from
     cells: str = "one"  # two: those in the middle of the backbone and the last, side by side
     encoder: int = 0  # layers in which cells look at each other
     whole: bool = False  # the mean of all cells is one more cell to look at
@@ -126,7 +128,7 @@ class Cells(nn.Module):
                 trial.memory,
                 8,
                 2 * trial.memory,
-                min(trial.dropout, 0.3),
+                trial.inner,
                 batch_first=True,
                 norm_first=True,
             )
@@ -188,7 +190,7 @@ class Transformer(nn.Module):
         self.given = nn.Linear(trial.memory, size)
         self.layers = nn.ModuleList(
             nn.TransformerDecoderLayer(
-                size, 8, 2 * size, min(trial.dropout, 0.3), batch_first=True, norm_first=True
+                size, trial.heads, 2 * size, trial.inner, batch_first=True, norm_first=True
             )
             for _ in range(trial.layers)
         )
@@ -220,7 +222,7 @@ class Transformer(nn.Module):
         later = torch.ones(count, count, dtype=torch.bool, device=before.device).triu(1)
         for layer in self.layers:
             values = layer(values, memory, tgt_mask=later, memory_key_padding_mask=absent)
-        seen = dropout(self.norm(values), self.trial.dropout, self.training)
+        seen = dropout(self.norm(values), self.trial.readout, self.training)
         return seen @ self.embed.weight.T + self.bias
 
 

@@ -1,5 +1,7 @@
 """Show, attend and tell: weights over cells, the choices of attention, and what they cost."""
 
+import itertools
+
 import numpy as np
 import pytest
 import torch
@@ -18,6 +20,8 @@ SMALL = {
     "memory_size": 12,
     "hidden_size": 12,
     "attention_size": 8,
+    "heads": 2,
+    "feed_size": 24,
     "dropout": 0.0,
 }
 CAPTIONS = [[4, 5, 6], [7], [4, 8, 9, 5, 6], []]
@@ -34,8 +38,13 @@ def build(**settings):
     return ShowAttendTellConfig(**{**SMALL, **settings}).build(target_size=10)
 
 
-@pytest.mark.parametrize("attention", ["soft", "hard", "mean"])
-@pytest.mark.parametrize("decoder", ["xu", "bahdanau", "luong"])
+@pytest.mark.parametrize(
+    ("decoder", "attention"),
+    [
+        *itertools.product(("xu", "bahdanau", "luong"), ("soft", "hard", "mean")),
+        *itertools.product(("transformer",), ("soft", "mean")),
+    ],
+)
 class TestEveryWay:
     def test_weights_over_cells_sum_to_one(self, attention, decoder):
         """004-07: for every word a row over all cells of its picture."""
@@ -118,8 +127,9 @@ def test_a_feature_is_dropped_in_all_cells_of_a_picture():
     torch.testing.assert_close(given[0][0][kept], 2 * given[1][0][kept])
 
 
-def test_the_mean_looks_everywhere_alike():
-    model = build(attention="mean").eval()
+@pytest.mark.parametrize("decoder", ["xu", "transformer"])
+def test_the_mean_looks_everywhere_alike(decoder):
+    model = build(decoder=decoder, attention="mean").eval()
     assert not model.config.attends
     (looked,) = model(captions().batch(range(4))).attention
     torch.testing.assert_close(
@@ -177,19 +187,40 @@ def test_hard_attention_is_moved_by_what_the_drawn_cells_brought():
     assert model.decoder.output.weight.grad is None, "rewards move nothing but where it looks"
 
 
-def test_learns_twenty_pictures_by_heart():
+def test_a_transformer_sees_some_cells_in_training_and_all_afterwards():
+    pictures = captions().look_at([0, 1, 2, 0])
+    soft, mean = (
+        build(decoder="transformer", attention=attention, unseen=0.5).train()
+        for attention in ("soft", "mean")
+    )
+    lengths = torch.cat([soft.start(pictures).lengths for _ in range(20)])
+    assert 6 < lengths.float().mean() < 10 and lengths.min() >= 1
+    assert build(decoder="transformer", unseen=0.99).train().start(pictures).lengths.min() >= 1
+    keys = mean.start(pictures).memory.keys
+    assert not torch.allclose(keys[0, 0], keys[3, 0]), "the mean is of the cells that are seen"
+    assert soft.eval().start(pictures).lengths.tolist() == [16] * 4
+    keys = mean.eval().start(pictures).memory.keys
+    torch.testing.assert_close(keys, keys[:, :1].expand_as(keys))
+
+
+@pytest.mark.parametrize("decoder", ["xu", "transformer"])
+def test_learns_twenty_pictures_by_heart(decoder):
     """004-07: a network from scratch writes each of twenty captions exactly."""
     draw = np.random.default_rng(0)
     pictures = draw.integers(0, 256, (20, 3, 4, 4), dtype=np.uint8).repeat(4, 2).repeat(4, 3)
     told = [draw.integers(4, 10, draw.integers(2, 6)).tolist() for _ in range(20)]
     data = EncodedCaptions(pictures, range(20), told, cells=16)
-    model = build(channels=16, hidden_size=32, memory_size=32, embedding_size=16)
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
-    for _ in range(200):
+    sizes = {"channels": 16, "hidden_size": 32, "memory_size": 32, "embedding_size": 16}
+    model = build(decoder=decoder, layers=1, **sizes)
+    rate, steps, methods = 1e-2, 200, ["greedy", "beam"]
+    if decoder == "transformer":
+        rate, steps, methods = 3e-3, 150, ["greedy"]
+    optimizer = torch.optim.Adam(model.parameters(), lr=rate)
+    for _ in range(steps):
         optimizer.zero_grad()
         TokenLoss()(model, data.batch(range(20))).mean.backward()
         optimizer.step()
-    for method in ("greedy", "beam"):
+    for method in methods:
         config = GenerationConfig(method=method, longest=12)
         found = generate(model, data.look_at(range(20)), config)
         assert [best.ids.tolist()[:-1] for best, *_ in found] == told
@@ -204,6 +235,9 @@ def test_learns_twenty_pictures_by_heart():
         ({"dropout": 1.0}, "dropout must be"),
         ({"evenness": -1.0}, "evenness must be at least 0"),
         ({"side": 1024, "halvings": 1}, "cells at most"),
+        ({"decoder": "transformer", "heads": 5}, "5 heads cannot share 12 columns"),
+        ({"decoder": "transformer", "attention": "hard"}, "looks softly or at the mean"),
+        ({"decoder": "transformer", "evenness": 1.0}, "looks softly or at the mean"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(settings, said):

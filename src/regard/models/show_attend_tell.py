@@ -1,6 +1,7 @@
 """Show, attend and tell: a network looks at a picture, a decoder writes about it, cell by cell.
 
 Xu et al., "Show, attend and tell: neural image caption generation with visual attention" (2015).
+A Transformer can stand in the place of their LSTM: it looks at the cells in every layer.
 """
 
 from __future__ import annotations
@@ -18,10 +19,20 @@ from ..data.targets import TargetBatch
 from ..nn.decoding.decoders import DECODERS
 from ..nn.decoding.memory import CHOICES, ChoiceName, LookConfig
 from ..nn.decoding.stacks import BridgeConfig, LinearBridge
-from ..nn.decoding.writing import DecoderConfig, EncodedSource, NextPiece, State, Written
+from ..nn.decoding.transformer import TransformerDecoder
+from ..nn.decoding.writing import (
+    DecoderConfig,
+    EncodedSource,
+    NextPiece,
+    RecurrentDecoder,
+    State,
+    Written,
+    write_freely,
+)
 from ..nn.dropout import drop
 from ..nn.pictures import EfficientNetLite0, FineEfficientNetLite0, SmallCNN
 from ..nn.rows import row_sum
+from ..nn.transformer import BlockConfig
 from ..ragged import Ragged
 from .base import Attention, Output, WritingModel
 
@@ -63,7 +74,10 @@ class ShowAttendTellConfig:
     memory_size: int = 256  # of what is known about a cell
     hidden_size: int = 256
     attention_size: int = 128
-    decoder: Literal["xu", "bahdanau", "luong"] = "xu"  # bahdanau: without a gate
+    decoder: Literal["xu", "bahdanau", "luong", "transformer"] = "xu"  # bahdanau: without a gate
+    layers: int = 3  # transformer: each looks back at the words, then at the cells
+    heads: int = 8  # transformer
+    feed_size: int = 1024  # transformer: of the net that sees each word by itself
     opening: Literal["mean", "nothing"] = "mean"  # what is known of a picture before the first look
     feeding: bool = True  # luong: what was seen at a word is known at the next
     informed: bool = False  # xu, bahdanau: a look knows the word before, as luong's always does
@@ -77,7 +91,7 @@ class ShowAttendTellConfig:
 
     def __post_init__(self) -> None:
         sizes = ("side", "channels", "halvings", "embedding_size", "memory_size", "hidden_size")
-        for name in (*sizes, "attention_size"):
+        for name in (*sizes, "attention_size", "layers", "heads", "feed_size"):
             value = getattr(self, name)
             require(value >= 1, f"{name} must be at least 1, got {value}")
         for name in ("dropout", "unseen", "missed"):
@@ -87,12 +101,29 @@ class ShowAttendTellConfig:
             value = getattr(self, name)
             require(value >= 0, f"{name} must be at least 0, got {value}")
         require_one_of("attention", self.attention, CHOICES)
+        if self.decoder == "transformer":
+            self._check_transformer()
         step = self.cell
         require(
             self.side % step == 0 and 1 <= self.grid**2 <= _MOST_CELLS,
             f"side must be a multiple of {step}, with {_MOST_CELLS:,} cells at most, "
             f"got {self.side}",
         )
+
+    def _check_transformer(self) -> None:
+        """Refuse what needs a decoder that looks once a word."""
+        require(self.layers <= 100, f"layers must be from 1 to 100, got {self.layers}")
+        assert self.block  # which says whether the heads share the columns evenly
+        require(
+            self.attention != "hard" and not self.evenness and not self.missed,
+            "the decoder transformer looks softly or at the mean, in several layers at once: "
+            "attention=hard, evenness and missed are for the others",
+        )
+
+    @property
+    def block(self) -> BlockConfig:
+        """The shape of a transformer's blocks."""
+        return BlockConfig(self.hidden_size, self.heads, self.feed_size, self.dropout)
 
     @property
     def cell(self) -> int:
@@ -158,6 +189,13 @@ class ShowAttendTell(WritingModel[PictureBatch]):
         self.project = nn.Linear(channels, config.memory_size)
         # A feature says what is there; where it is, nothing but this would say.
         self.places = nn.Parameter(draw_places(config.grid, config.memory_size))
+        self.decoder: RecurrentDecoder | TransformerDecoder
+        if config.decoder == "transformer":
+            self.given = nn.Linear(config.memory_size, config.hidden_size)
+            self.decoder = TransformerDecoder(
+                config.block, vocab_size=target_size, layers=config.layers, positions="sinusoidal"
+            )
+            return
         if config.opening == "mean":
             self.bridge = LinearBridge(
                 BridgeConfig(config.memory_size, config.hidden_size, layers=1, cell="lstm")
@@ -182,14 +220,20 @@ class ShowAttendTell(WritingModel[PictureBatch]):
         )
 
     def forward(self, batch: CaptionBatch, forcing: float = 1.0) -> Output:
-        """Score every token of the targets, (target ids, words)."""
-        written = self.decoder.write(self.start(batch.source), batch.previous, forcing)
-        assert written.weights is not None  # every decoder here looks
+        """Score every token of the targets, (target ids, words).
+
+        In training nobody asks where a transformer looks, and it does not say.
+        """
+        written = self._write(batch, forcing)
+        if written.weights is None:
+            return Output(written.logits)
         cross = Attention("cross", by="step", over="region", weights=written.weights)
         return Output(written.logits, (cross,), self._penalty(written, batch.target))
 
     def start(self, source: PictureBatch) -> State:
         """Look at the pictures; return where the decoder starts to write about them."""
+        if isinstance(self.decoder, TransformerDecoder):
+            return self.decoder.start(self._seen(source))
         state = self.decoder.start(self.encode(source))
         if not self.training or not self.config.unseen:
             return state
@@ -203,14 +247,9 @@ class ShowAttendTell(WritingModel[PictureBatch]):
         return self.decoder.step(state, previous)
 
     def encode(self, source: PictureBatch) -> EncodedSource:
-        """Make a vector of every cell, row by row from the top left, and a mean of all."""
-        values = source.values
-        maps = self.encoder(values) if self.config.encoder == "cnn" else values
-        cells = maps.to(self.project.weight.dtype).flatten(2).transpose(1, 2)
-        # A feature is dropped in all cells: what is missing in some would be found in the others.
-        ones = cells.new_ones(len(cells), 1, cells.shape[2])
-        cells = cells * drop(ones, self.config.dropout, self.training)
-        memory = torch.relu(self.project(cells)) + self.places
+        """Make a vector of every cell, and a mean of all, for a recurrent decoder."""
+        assert isinstance(self.decoder, RecurrentDecoder)
+        memory = self._cells(source)
         summary = memory.mean(1)
         if self.config.opening == "mean":
             carries = self.bridge(((summary, summary),))
@@ -218,9 +257,48 @@ class ShowAttendTell(WritingModel[PictureBatch]):
             carries = self.decoder.stack.zeros(len(source))
         return EncodedSource(Ragged(memory.flatten(0, 1), source.item_counts), summary, carries)
 
+    def _cells(self, source: PictureBatch) -> Tensor:
+        """Make a vector of every cell, (pictures, cells, size), row by row from the top left."""
+        values = source.values
+        maps = self.encoder(values) if self.config.encoder == "cnn" else values
+        cells = maps.to(self.project.weight.dtype).flatten(2).transpose(1, 2)
+        # A feature is dropped in all cells: what is missing in some would be found in the others.
+        ones = cells.new_ones(len(cells), 1, cells.shape[2])
+        cells = cells * drop(ones, self.config.dropout, self.training)
+        found: Tensor = torch.relu(self.project(cells)) + self.places
+        return found
+
+    def _seen(self, source: PictureBatch) -> Ragged:
+        """What a transformer is given of each picture: the cells that it can look at.
+
+        Where it is to look at the mean, that stands in the place of every cell.
+        """
+        cells = self._cells(source)
+        seen = torch.ones(cells.shape[:2], dtype=torch.bool, device=cells.device)
+        if self.training and self.config.unseen:
+            draws = torch.rand(seen.shape, device=cells.device)
+            # One cell is always seen.
+            seen = (draws >= self.config.unseen) | (draws == draws.max(1, keepdim=True).values)
+        lengths = seen.sum(1)
+        if self.config.attention == "mean":
+            mean = (seen[:, None].to(cells.dtype) @ cells) / lengths[:, None, None]
+            cells = mean.expand_as(cells)
+        return Ragged(self.given(cells[seen]), lengths)
+
+    def _write(self, batch: CaptionBatch, forcing: float) -> Written:
+        """Write captions that are known."""
+        if isinstance(self.decoder, RecurrentDecoder):
+            return self.decoder.write(self.start(batch.source), batch.previous, forcing)
+        if forcing < 1:
+            return write_freely(self.decoder, self.start(batch.source), batch.previous, forcing)
+        seen = self._seen(batch.source)
+        return self.decoder.write(seen, batch.previous, weigh=not self.training)
+
     def _penalty(self, written: Written, target: Ragged) -> Tensor | None:
         """What the settings charge for where the network looked, a picture on average."""
         config, parts = self.config, []
+        if not config.evenness and config.attention != "hard":
+            return None
         assert written.weights is not None
         weights = written.weights.values.view(-1, config.grid**2)  # (steps, cells)
         if config.evenness:
