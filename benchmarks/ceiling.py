@@ -16,7 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
@@ -47,6 +47,8 @@ from regard.text.document import Document
 Floats = NDArray[np.float64]
 
 COLUMN = "evidence"
+TAUGHT = {"word": "phrase", "sentence": "sentence, per word"}
+"""What trees rank, and the drawing of the opponents that they are held against."""
 METHODS_BESIDE = ("attention", "attention_gradient", "erasure")
 NETWORK_TIMES = 0.0, 0.5, 2.0, 4.0
 """By what the network's share of each word is multiplied, to see how it should be blended."""
@@ -82,24 +84,37 @@ def main() -> None:
     with ProcessPoolExecutor(options.workers, get_context("spawn")) as pool:
         asked = [pool.submit(run, fold, options) for fold in range(options.folds)]
         folds = [one.result() for one in asked]
-        levels = ("word", "sentence")
         taught = {
-            (level, place): pool.submit(teach, [fold[level] for _, fold in folds], place=place)
-            for level in levels
+            (level, place): pool.submit(teach, [one[level] for _, one in folds], place=place)
+            for level in TAUGHT
             for place in (False, True)
         }
-        ceilings = {
-            f"{level}, {'with' if place else 'without'} place": one.result()
-            for (level, place), one in taught.items()
-        }
+        ceilings = {asked: one.result() for asked, one in taught.items()}
     torch.set_num_threads(1)
     found = {name: [value for one, _ in folds for value in one[name]] for name in folds[0][0]}
     right = found.pop("right")
+    others = {
+        name: values
+        for name, values in found.items()
+        if not name.startswith((*METHODS_BESIDE, "network times"))
+    }
+
+    def lead(level: str, own: Sequence[float]) -> Mapping[str, object]:
+        marks = f"{COLUMN}, folds"
+        return compare(level, marks, [{**others, f"default, {level}, {marks}": list(own)}])
+
     result: dict[str, object] = {
         "documents": len(right),
         "accuracy": float(np.mean(right)),
-        "drawn": {level: compare(level, f"{COLUMN}, folds", [found]) for level in DRAWN},
-        "taught": ceilings,
+        "drawn": {
+            level: lead(level, found[f"default, {level}, {COLUMN}, folds"]) for level in DRAWN
+        },
+        "taught": {
+            "with place" if place else "without place": {
+                TAUGHT[level]: lead(TAUGHT[level], ceilings[level, place]) for level in TAUGHT
+            }
+            for place in (False, True)
+        },
         "precision": {name: float(np.mean(values)) for name, values in found.items()},
     }
     print(json.dumps(result, indent=1))
@@ -136,7 +151,7 @@ def run(fold: int, options: argparse.Namespace) -> tuple[Found, dict[str, list[P
         }
         for row, place in enumerate(places):
             document = away[place]
-            if not read_evidence(document, COLUMN):
+            if not mark_tokens(token_spans(document.text), read_evidence(document, COLUMN)).any():
                 continue
             found["right"].append(float(own[row].decisions[0].label == document.label))
             for name, some in rankings.items():
@@ -245,8 +260,8 @@ def smooth(values: Floats, width: float) -> Floats:
     return (sums / whole)[reach : reach + len(values)]
 
 
-def teach(folds: Sequence[Sequence[Pieces]], *, place: bool) -> float:
-    """The average precision of trees, taught by the marks of all folds but the one they rank."""
+def teach(folds: Sequence[Sequence[Pieces]], *, place: bool) -> list[float]:
+    """The average precisions of trees, taught by the marks of all folds but the one they rank."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     def features(one: Pieces) -> Floats:
@@ -261,7 +276,7 @@ def teach(folds: Sequence[Sequence[Pieces]], *, place: bool) -> float:
             np.concatenate([one.marked for one in seen]),
         )
         found += [one.precision(trees.predict_proba(features(one))[:, 1]) for one in asked]
-    return float(np.mean(found))
+    return found
 
 
 if __name__ == "__main__":
