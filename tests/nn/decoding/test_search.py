@@ -119,6 +119,18 @@ def test_hypotheses_are_what_their_scores_say(width):
         assert ranks == sorted(ranks)
 
 
+def test_ends_that_are_hardly_likely_do_not_stop_what_is_far_likelier():
+    """At each step one end in a hundred: with a beam of two the second ended the search."""
+    decoder = TableDecoder(count=1)
+    likely = torch.full((VOCAB, VOCAB), 1e-9)
+    for before, after in ((START, 2), (2, 3), (3, 4), (4, END)):
+        likely[before, after], likely[before, END] = 0.99, max(0.01, likely[before, END])
+    decoder.tables = likely.log()[None]
+    (hypotheses,) = beam_search(decoder, decoder.start((0,)), ends([6]), width=2)
+    assert hypotheses[0].ids.tolist() == [2, 3, 4, END]
+    assert hypotheses[0].log_probability == pytest.approx(4 * math.log(0.99), abs=0.05)
+
+
 def test_a_beam_of_one_is_greedy():
     decoder = TableDecoder(seed=2)
     greedy = greedy_search(decoder, decoder.start(), ends())

@@ -116,10 +116,11 @@ def beam_search(
     """Follow the likeliest hypotheses side by side; return the best of each source, best first.
 
     A hypothesis is scored by the sum of its tokens' log-probabilities divided by its length to
-    the ``length_power``. A source is done when ``width`` hypotheses about it have ended; where
-    its limit comes first, those still open are ranked behind them.
+    the ``length_power``. A source is done when ``width`` hypotheses about it have ended and the
+    best of them scores higher than what is still open; where its limit comes first, those still
+    open are ranked behind them.
     """
-    trails = _Beam(decoder, state, ends, width).run()
+    trails = _Beam(decoder, state, ends, width, length_power).run()
     return [found[:width] for found in trails.hypotheses(length_power=length_power)]
 
 
@@ -162,8 +163,10 @@ def _log_probability(logits: Tensor, tokens: Tensor) -> Tensor:
 class _Beam(Generic[S]):
     """A beam search under way: so many rows for every source that is not done."""
 
-    def __init__(self, decoder: Decoder[S], state: S, ends: Ends, width: int) -> None:
-        self.decoder, self.ends, self.width = decoder, ends, width
+    def __init__(
+        self, decoder: Decoder[S], state: S, ends: Ends, width: int, length_power: float
+    ) -> None:
+        self.decoder, self.ends, self.width, self.length_power = decoder, ends, width, length_power
         self.trails = Trails(state.lengths)
         self.sources = torch.nonzero(ends.limits > 0).squeeze(1)
         self.state = state.take(self.sources, self.sources)
@@ -171,6 +174,7 @@ class _Beam(Generic[S]):
         self.previous = torch.full_like(self.sources, ends.start)
         self.totals = torch.zeros(len(self.sources), 1, device=self.sources.device)
         self.missing = torch.full_like(self.sources, width)  # hypotheses that have yet to end
+        self.best = torch.full_like(self.totals[:, 0], -math.inf)  # score of those that ended
 
     def run(self) -> Trails:
         """Write until every source is done."""
@@ -190,12 +194,17 @@ class _Beam(Generic[S]):
         accepted = ended & (ranks < self.width) & found.totals.isfinite()
         self._finish(accepted, found, ended=True)
         self.missing = self.missing - accepted.sum(1)
+        scale = self.trails.steps**self.length_power
+        scores = found.totals.masked_fill(~accepted, -math.inf) / scale
+        self.best = torch.maximum(self.best, scores.amax(1))
         last = self.ends.limits.index_select(0, self.sources) <= self.trails.steps
         going = found.totals.masked_fill(ended, -math.inf)
         kept = going.topk(min(self.width, going.shape[1]), 1)
         still = torch.zeros_like(ended).scatter(1, kept.indices, kept.values.isfinite())
         self._finish(still & last[:, None], found, ended=False)
-        done = last | (self.missing <= 0) | ~still.any(1)
+        # A few ends that are hardly likely must not stop what is far likelier and goes on.
+        enough = (self.missing <= 0) & (self.best > kept.values[:, 0] / scale)
+        done = last | enough | ~still.any(1)
         self._go_on(step.state, found, kept.indices, torch.nonzero(~done).squeeze(1))
         self.totals = kept.values[~done]
 
@@ -230,6 +239,7 @@ class _Beam(Generic[S]):
         self.previous = found.tokens[going].gather(1, places).flatten()
         self.origins = (going[:, None] * found.tokens.shape[1] + places).flatten()
         self.sources, self.missing = self.sources[going], self.missing[going]
+        self.best = self.best[going]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
