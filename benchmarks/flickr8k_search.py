@@ -652,16 +652,18 @@ def _pixels(path: Path, side: int) -> Tensor:
 
 
 def join(options: argparse.Namespace) -> None:
-    """Put what several processes found into one file of results."""
+    """Add what several processes found to the file of results."""
     found = [json.loads(line) for path in options.founds for line in path.open()]
     kept = ("commit", "date", "machine")
-    result = {name: found[0][name] for name in kept}
-    result["commit"] = ", ".join(sorted({one["commit"] for one in found}))
-    result |= {"seeds": sorted({one["trial"]["seed"] for one in found})}
-    result["trials"] = [
+    before = json.loads((measuring.RESULTS / "flickr8k-search.json").read_text())
+    commits = {*before["commit"].split(", "), *(one["commit"] for one in found)}
+    trials = before["trials"] + [
         {name: value for name, value in one.items() if name not in (*kept, "seeds")}
-        for one in sorted(found, key=lambda one: one["loss"])
+        for one in found
     ]
+    result = {name: found[0][name] for name in kept} | {"commit": ", ".join(sorted(commits))}
+    result["seeds"] = sorted({one["trial"]["seed"] for one in trials})
+    result["trials"] = sorted(trials, key=lambda one: one["loss"])
     measuring.save("flickr8k-search", result)
 
 
