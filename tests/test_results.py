@@ -219,9 +219,12 @@ def test_a_han_is_lighter_than_a_bert():
 
 
 def test_the_addition_of_keras_reaches_what_its_authors_report():
-    """003-05: 128 units, three digits from the last one, 50,000 sums: 99 % within 100 epochs."""
-    for run in read("addition")["runs"]:
-        assert run["sums"] == 50_000 and run["epochs"] <= 100 and run["signs"] > 0.99
+    """003-05: 99 % of signs, 50,000 sums of three digits in 100 epochs, 550,000 of five in 30."""
+    runs = read("addition")["runs"]
+    assert 50_000 in {run["sums"] for run in runs}
+    for run in runs:
+        most = {50_000: 100, 550_000: 30}[run["sums"]]
+        assert run["epochs"] <= most and run["signs"] > 0.99
 
 
 def test_every_column_of_movies_is_told_whatever_came_out():
