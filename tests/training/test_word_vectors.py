@@ -20,9 +20,9 @@ def similarity(vectors, one, other):
 
 
 def test_words_in_the_same_company_become_alike():
-    vectors, known = learn_vectors([pairs_of_animals()], word_count=10, size=100, seed=0)
+    vectors, known = learn_vectors([pairs_of_animals()], word_count=10, size=1000, seed=0)
     assert known.tolist() == [False, False] + [True] * 8
-    assert similarity(vectors, 2, 3) > 0.5 > 0.3 > similarity(vectors, 2, 4)
+    assert similarity(vectors, 2, 3) > 0.3 > 0.1 > similarity(vectors, 2, 4)
     np.testing.assert_allclose(vectors[known].std(), _SPREAD, rtol=0.3)
 
 
@@ -60,13 +60,16 @@ def test_without_texts_no_word_has_a_vector():
 
 
 def test_words_in_the_same_company_are_still_told_apart():
-    """From company alone these two would be one word to a network, whatever they mean."""
+    """From company alone these two would be one word to a network, whatever they mean.
+
+    Where a half of each was its own, networks lost planted evidence that they find now.
+    """
     draw = np.random.default_rng(0)
     rows = np.stack([np.full(400, 4), draw.integers(2, 4, 400), np.full(400, 5)], axis=1)
     texts = TokenRows(rows.ravel(), np.full(400, 3))
     vectors, _ = learn_vectors([texts], word_count=6, size=50, seed=0)
     apart = np.linalg.norm(vectors[2] - vectors[3]) / np.linalg.norm(vectors[2])
-    assert apart > 0.3
+    assert apart > 0.9
     assert similarity(vectors, 2, 3) > similarity(vectors, 2, 4)
     again, _ = learn_vectors([texts], word_count=6, size=50, seed=0)
     assert np.array_equal(vectors, again)
