@@ -59,7 +59,7 @@ def test_a_table_may_lack_what_stands_inside_its_ngrams(seed):
     assert_same(NGramTable(counted.keys[kept], counted.rarity[kept]), rows)
 
 
-def test_a_long_document_is_sorted_whole():
+def test_a_long_document_is_counted_whole():
     rows = drawn(0, documents=2, words=3000, longest_sentence=20_000)
     counted = count_ngrams(rows, fewest=1)
     assert_same(NGramTable(counted.keys, counted.rarity), rows, classes=1)

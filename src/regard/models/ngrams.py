@@ -181,12 +181,9 @@ class NGramTable:
         """
         if not available() or not len(self):
             return self.values(rows).weighed_by(weights)
-        if self.emphasis:
-            numbers = np.arange(len(rows.sentence_lengths))
-            picks = Picks(rows.ids, rows.sentence_lengths, numbers, rows.sentences)
-            return self.weigh_picks(picks, weights, threads=threads)
         found = rows.ids, rows.sentence_lengths, rows.sentences
-        return self._kept.weigh(*found, weights, threads=threads)
+        heights = self._heights(rows)
+        return self._kept.weigh(*found, weights, heights=heights, threads=threads)
 
     def weigh_picks(
         self, picks: Picks, weights: NDArray[np.float32], *, threads: int = 1
@@ -217,10 +214,14 @@ class NGramTable:
         if not available() or not len(self):
             return self.plain_word_shares(rows, weights)
         found = rows.ids, rows.sentence_lengths, rows.sentences
-        heights = None
-        if self.emphasis:
-            heights = np.repeat(self.emphasis.heights(rows.sentences), rows.sentence_lengths)
+        heights = self._heights(rows)
         return self._kept.share(*found, weights, heights=heights, threads=threads)
+
+    def _heights(self, rows: Rows) -> Floats | None:
+        """How much n-grams count at each token, (tokens,); None: all the same."""
+        if not self.emphasis:
+            return None
+        return np.repeat(self.emphasis.heights(rows.sentences), rows.sentence_lengths)
 
     def plain_word_shares(self, rows: Rows, weights: NDArray[np.floating]) -> Floats:
         """Do as ``word_shares``, which is the same in C, without a compiled kernel."""
@@ -248,10 +249,8 @@ class NGramTable:
         there = there[self.keys[places[there]] == keys[there]]
         features, starts = places[there], starts[there]
         pairs = rows.homes[starts] * len(self) + features
-        heights = np.ones(len(there))
-        if self.emphasis:
-            by_token = np.repeat(self.emphasis.heights(rows.sentences), rows.sentence_lengths)
-            heights = by_token[starts]
+        by_token = self._heights(rows)
+        heights = np.ones(len(there)) if by_token is None else by_token[starts]
         return _Hits(features, starts, sizes[there], heights, pairs)
 
     def _valued(self, hits: _Hits, document_count: int) -> tuple[Values, Ids]:

@@ -14,11 +14,16 @@ from ..native import Job, library, required_library
 
 __all__ = ["KeptTable", "available"]
 
-_INTERFACE = 5  # must equal NGRAMS_INTERFACE in ngrams.h
+_INTERFACE = 6  # must equal NGRAMS_INTERFACE in ngrams.h
 _BITS = 21  # must equal ID_BITS there
-_FEWEST_BITS = 4
+_BUCKET = 4  # must equal BUCKET there
+_LINE = 64  # bytes that the processor fetches together
 # What so many occurrences are worth; the value of more is computed where it is met.
 _TIMES = np.concatenate([np.zeros(1), 1 + np.log(np.arange(1.0, 256.0))])
+
+_FEATURE = np.dtype([("number", np.int32), ("rarity", np.float32)])
+_NO_FEATURE = np.array((-1, 0), _FEATURE)
+_SLOT = np.dtype([("key", np.uint64), ("feature", _FEATURE)])
 
 _number, _pointer = ctypes.c_int64, ctypes.c_void_p
 
@@ -34,6 +39,21 @@ class _Table(Job):
         ("rarity", _pointer),
         ("slots", _pointer),
         ("singles", _pointer),
+    )
+
+
+class _Room(Job):
+    """Where workers count the features of a document, as ``struct ngram_room``."""
+
+    _fields_ = (
+        ("slot_count", _number),
+        ("most_features", _number),
+        ("times_count", _number),
+        ("slots", _pointer),
+        ("features", _pointer),
+        ("counts", _pointer),
+        ("heights", _pointer),
+        ("times", _pointer),
     )
 
 
@@ -53,8 +73,10 @@ _DOCUMENTS = (
 class _Job(Job):
     _fields_ = (
         *_DOCUMENTS,
-        ("hits", _pointer),
+        ("heights", _pointer),
+        ("room", _Room),
         ("sums", _pointer),
+        ("next_worker", _number),
         ("next_task", _number),
     )
 
@@ -62,12 +84,13 @@ class _Job(Job):
 class _SharesJob(Job):
     _fields_ = (
         *_DOCUMENTS,
+        ("heights", _pointer),
         ("hits", _pointer),
         ("ends", _pointer),
-        ("worth", _pointer),
-        ("totals", _pointer),
-        ("heights", _pointer),
+        ("places", _pointer),
+        ("room", _Room),
         ("shares", _pointer),
+        ("next_worker", _number),
         ("next_task", _number),
     )
 
@@ -78,20 +101,18 @@ class _PicksJob(Job):
         ("sentence_count", _number),
         ("document_count", _number),
         ("class_count", _number),
-        ("times_count", _number),
         ("ids", _pointer),
         ("starts", _pointer),
         ("picks", _pointer),
         ("pick_starts", _pointer),
         ("weights", _pointer),
-        ("times", _pointer),
         ("hits", _pointer),
         ("hit_counts", _pointer),
         ("uses", _pointer),
         ("counts", _pointer),
         ("totals", _pointer),
         ("heights", _pointer),
-        ("height_sums", _pointer),
+        ("room", _Room),
         ("sums", _pointer),
         ("next_worker", _number),
         ("next_task", _number),
@@ -111,14 +132,13 @@ class KeptTable:
         functions = _functions(required_library().path)
         assert functions is not None, "ask available() first"
         single_count = int(np.searchsorted(keys, 1 << _BITS))
-        longer = len(keys) - single_count
-        bits = max(_FEWEST_BITS, (2 * longer).bit_length())
+        bits = max(1, (2 * (len(keys) - single_count) // _BUCKET).bit_length())
         self._job = _Table()
         self._job.fill(count=len(keys), longest=longest, shift=64 - bits)
         self._job.fill(keys=np.ascontiguousarray(keys), rarity=np.ascontiguousarray(rarity))
         words = int(keys[single_count - 1]) + 1 if single_count else 0
-        self._job.fill(single_count=words, singles=np.full(words, -1, np.int32))
-        self._job.fill(slots=np.zeros((1 << bits, 2), np.uint64))
+        self._job.fill(single_count=words, singles=np.full(words, _NO_FEATURE, _FEATURE))
+        self._job.fill(slots=_aligned_slots(_BUCKET << bits))
         functions.regard_enter_ngrams(ctypes.byref(self._job))
         self._made_of = (keys, rarity, longest)
 
@@ -134,12 +154,18 @@ class KeptTable:
         weights: NDArray[np.float32],
         *,
         threads: int,
+        heights: NDArray[np.float64] | None = None,
     ) -> NDArray[np.float64]:
-        """Add up the weights of each document's features, (documents, classes)."""
+        """Add up the weights of each document's features, (documents, classes).
+
+        ``heights``, (tokens,), is how much n-grams count where they stand; None: all the same.
+        """
         sums = np.zeros((len(sentences), weights.shape[1]))
         job = _Job()
-        self._fill(job, ids, sentence_lengths, sentences, weights)
-        job.fill(hits=np.empty(2 * len(ids) * self._job.longest, np.int32), sums=sums)
+        token_starts = self._fill(job, ids, sentence_lengths, sentences, weights)
+        job.fill(room=self._room(np.diff(token_starts), threads), next_worker=0, sums=sums)
+        if heights is not None:
+            job.fill(heights=np.ascontiguousarray(heights))
         required_library().run("weigh_ngrams", job, instructions=0, threads=threads)
         return sums
 
@@ -159,9 +185,10 @@ class KeptTable:
         """
         shares, room = np.zeros((len(ids), weights.shape[1])), len(ids) * self._job.longest
         job = _SharesJob()
-        self._fill(job, ids, sentence_lengths, sentences, weights)
-        job.fill(hits=np.empty(3 * room, np.int32), ends=np.empty(room, np.int32))
-        job.fill(worth=np.empty(room), totals=np.empty(room), shares=shares)
+        token_starts = self._fill(job, ids, sentence_lengths, sentences, weights)
+        job.fill(hits=np.empty(room, _FEATURE), ends=np.empty(room, np.int32))
+        job.fill(places=np.empty(room, np.int32), shares=shares)
+        job.fill(room=self._room(np.diff(token_starts), threads), next_worker=0)
         if heights is not None:
             job.fill(heights=np.ascontiguousarray(heights))
         required_library().run("share_ngrams", job, instructions=0, threads=threads)
@@ -174,14 +201,27 @@ class KeptTable:
         sentence_lengths: NDArray[np.int64],
         sentences: NDArray[np.int64],
         weights: NDArray[np.float32],
-    ) -> None:
-        """Hand over documents and weights."""
-        sentence_starts, token_ends = _starts(sentences), _starts(sentence_lengths)
+    ) -> NDArray[np.int64]:
+        """Hand over documents and weights; return where documents begin, and the last ends."""
+        sentence_starts = _starts(sentences)
+        token_starts = _starts(sentence_lengths)[sentence_starts]
         job.table = ctypes.addressof(self._job)
         job.fill(document_count=len(sentences), class_count=weights.shape[1], next_task=0)
         job.fill(ids=np.ascontiguousarray(ids), weights=np.ascontiguousarray(weights))
         job.fill(sentence_lengths=np.ascontiguousarray(sentence_lengths))
-        job.fill(sentence_starts=sentence_starts, token_starts=token_ends[sentence_starts])
+        job.fill(sentence_starts=sentence_starts, token_starts=token_starts)
+        return token_starts
+
+    def _room(self, lengths: NDArray[np.int64], threads: int) -> _Room:
+        """Room for so many workers to count the features of documents of these lengths."""
+        most = min(int(lengths.max(initial=0)) * self._job.longest, self._job.count) + 1
+        slot_count = 1 << (2 * most).bit_length()
+        room = _Room()
+        room.fill(slot_count=slot_count, slots=np.empty((threads, slot_count), np.uint64))
+        room.fill(most_features=most, features=np.empty((threads, most), _FEATURE))
+        room.fill(counts=np.empty((threads, most), np.int32), heights=np.empty((threads, most)))
+        room.fill(times=_TIMES, times_count=len(_TIMES))
+        return room
 
     def weigh_picks(
         self,
@@ -208,18 +248,20 @@ class KeptTable:
         job.fill(sentence_count=len(lengths), document_count=len(counts), class_count=class_count)
         job.fill(ids=np.ascontiguousarray(ids), starts=_starts(lengths))
         job.fill(picks=np.ascontiguousarray(numbers), pick_starts=_starts(counts))
-        job.fill(weights=np.ascontiguousarray(weights), times=_TIMES, times_count=len(_TIMES))
-        job.fill(hits=np.empty(len(ids) * self._job.longest, np.int32))
+        job.fill(weights=np.ascontiguousarray(weights))
+        job.fill(hits=np.empty(len(ids) * self._job.longest, _FEATURE))
         job.fill(hit_counts=np.empty(len(lengths), np.int32))
-        # Memory that is never touched costs nothing, and few of the features are.
-        job.fill(uses=np.zeros((threads, len(lengths)), np.int32))
-        job.fill(counts=np.zeros((threads, self._job.count), np.int32))
-        job.fill(totals=np.empty((threads, class_count)), sums=sums, next_worker=0)
-        weigh = "weigh_picks"
-        if heights is not None:
+        job.fill(sums=sums, next_worker=0)
+        if heights is None:
+            weigh = "weigh_picks"
+            # Memory that is never touched costs nothing, and few of the features are.
+            job.fill(uses=np.zeros((threads, len(lengths)), np.int32))
+            job.fill(counts=np.zeros((threads, self._job.count), np.int32))
+            job.fill(totals=np.empty((threads, class_count)), room=self._room(counts[:0], threads))
+        else:
             weigh = "weigh_uneven_picks"
-            job.fill(heights=np.ascontiguousarray(heights))
-            job.fill(height_sums=np.zeros((threads, self._job.count)))
+            picked = np.diff(_starts(lengths[numbers])[_starts(counts)])
+            job.fill(heights=np.ascontiguousarray(heights), room=self._room(picked, threads))
         for name in ("find_ngrams", weigh):
             job.fill(next_task=0)
             required_library().run(name, job, instructions=0, threads=threads)
@@ -229,6 +271,15 @@ class KeptTable:
 def _starts(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
     """Where each row begins, and where the last ends."""
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
+
+
+def _aligned_slots(count: int) -> NDArray[np.void]:
+    """So many empty slots, the first of which begins a cache line."""
+    memory = np.zeros(count * _SLOT.itemsize + _LINE, np.uint8)
+    first = -memory.ctypes.data % _LINE
+    slots = memory[first : first + count * _SLOT.itemsize].view(_SLOT)
+    slots["feature"] = _NO_FEATURE
+    return slots
 
 
 @functools.cache

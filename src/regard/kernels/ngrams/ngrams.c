@@ -7,253 +7,293 @@
 
 int64_t regard_ngrams_interface(void) { return NGRAMS_INTERFACE; }
 
-static uint64_t place_of(const struct ngram_table *table, uint64_t key)
+/* The slots where a key lies, unless there are more keys for them than slots. */
+static struct ngram_slot *bucket_of(const struct ngram_table *table, uint64_t key)
 {
-    return (key * 0x9E3779B97F4A7C15u) >> table->shift;
+    return table->slots + (key * 0x9E3779B97F4A7C15u >> table->shift) * BUCKET;
 }
 
-/* The number of a feature, or -1. */
-static int32_t feature_of(const struct ngram_table *table, uint64_t key)
+/* The slot so many on, and after the last the first. */
+static struct ngram_slot *slot_after(const struct ngram_table *table, struct ngram_slot *slot,
+                                     int64_t steps)
 {
-    const uint64_t last = ((uint64_t)1 << (64 - table->shift)) - 1;
-    for (uint64_t at = place_of(table, key);; at = (at + 1) & last) {
-        if (table->slots[at].key == key)
-            return (int32_t)table->slots[at].feature;
-        if (!table->slots[at].key)
-            return -1;
+    const struct ngram_slot *end = table->slots + ((int64_t)BUCKET << (64 - table->shift));
+    return slot + steps < end ? slot + steps : table->slots;
+}
+
+/* The feature with a key, or one without a number; the key 0 stands for no n-gram. Whether there is
+ * one no processor can foresee, so nothing branches on it but in a bucket that is full. */
+static struct ngram_feature feature_of(const struct ngram_table *table, uint64_t key)
+{
+    struct ngram_feature feature = NO_FEATURE;
+    uint64_t found, other;
+    memcpy(&found, &feature, sizeof found);
+    for (struct ngram_slot *bucket = bucket_of(table, key);;
+         bucket = slot_after(table, bucket, BUCKET)) {
+        for (int at = 0; at < BUCKET; at++) {
+            memcpy(&other, &bucket[at].feature, sizeof other);
+            found = bucket[at].key == key ? other : found;
+        }
+        memcpy(&feature, &found, sizeof found);
+        if (feature.number >= 0 || !bucket[BUCKET - 1].key)
+            return feature;
     }
 }
 
-static int32_t single_of(const struct ngram_table *table, int64_t id)
+static struct ngram_feature single_of(const struct ngram_table *table, int64_t id)
 {
-    return id >= 0 && id < table->single_count ? table->singles[id] : -1;
+    return id >= 0 && id < table->single_count ? table->singles[id] : NO_FEATURE;
 }
 
-/* Enter the keys into slots and singles, which hold zeros and -1. Say whether with each n-gram the
- * table holds those inside it, so that a longer one need not be looked for without them. */
+/* Enter the keys into slots and singles, all of which have no number. Say whether with each n-gram
+ * the table holds those inside it, so that a longer one need not be looked for without them. */
 int regard_enter_ngrams(struct ngram_table *table)
 {
-    const uint64_t last = ((uint64_t)1 << (64 - table->shift)) - 1, mask = (1u << ID_BITS) - 1;
-    int64_t feature = 0;
-    for (; feature < table->count && table->keys[feature] <= mask; feature++)
-        if (table->keys[feature] < (uint64_t)table->single_count)
-            table->singles[table->keys[feature]] = (int32_t)feature;
-    for (int64_t longer = feature; longer < table->count; longer++) {
-        uint64_t at = place_of(table, table->keys[longer]);
-        while (table->slots[at].key)
-            at = (at + 1) & last;
-        table->slots[at] = (struct ngram_slot){table->keys[longer], (uint64_t)longer};
+    const uint64_t mask = (1u << ID_BITS) - 1;
+    int64_t number = 0;
+    for (; number < table->count && table->keys[number] <= mask; number++)
+        if (table->keys[number] < (uint64_t)table->single_count)
+            table->singles[table->keys[number]] =
+                (struct ngram_feature){(int32_t)number, table->rarity[number]};
+    for (int64_t longer = number; longer < table->count; longer++) {
+        struct ngram_slot *slot = bucket_of(table, table->keys[longer]);
+        while (slot->key) /* so a bucket is full if its last slot is */
+            slot = slot_after(table, slot, 1);
+        slot->key = table->keys[longer];
+        slot->feature = (struct ngram_feature){(int32_t)longer, table->rarity[longer]};
     }
     table->is_closed = 1;
-    for (; feature < table->count && table->is_closed; feature++) {
-        const uint64_t key = table->keys[feature], head = key >> ID_BITS;
+    for (; number < table->count && table->is_closed; number++) {
+        const uint64_t key = table->keys[number], head = key >> ID_BITS;
         if (head <= mask)
-            table->is_closed = single_of(table, (int64_t)head) >= 0 &&
-                               single_of(table, (int64_t)(key & mask)) >= 0;
+            table->is_closed = single_of(table, (int64_t)head).number >= 0 &&
+                               single_of(table, (int64_t)(key & mask)).number >= 0;
         else
-            table->is_closed = feature_of(table, head) >= 0 &&
-                               feature_of(table, key & (((uint64_t)1 << 2 * ID_BITS) - 1)) >= 0;
+            table->is_closed =
+                feature_of(table, head).number >= 0 &&
+                feature_of(table, key & (((uint64_t)1 << 2 * ID_BITS) - 1)).number >= 0;
     }
     return DONE;
 }
 
-/* Words that are looked up together: while one waits for memory, others are asked for. */
-#define TOGETHER 32
-
 /* Features where they occur. */
 struct ngram_hits {
-    int32_t *features;
+    struct ngram_feature *features;
     int32_t *ends; /* the last word of each, with its size in SIZE_BITS; NULL: nobody asks */
     int64_t count;
 };
 
 #define SIZE_BITS 2
 
-static void note_hit(struct ngram_hits *hits, int32_t feature, int64_t end, int32_t size)
+/* Note a feature; one without a number is written down too, and not counted. */
+static void note_hit(struct ngram_hits *hits, struct ngram_feature feature, int64_t end,
+                     int32_t size)
 {
     hits->features[hits->count] = feature;
     if (hits->ends)
         hits->ends[hits->count] = (int32_t)(end << SIZE_BITS) | size;
-    hits->count++;
+    hits->count += feature.number >= 0;
 }
 
-/* Note the features that end at some words of a sentence; the words before are there too. The first
- * word of the sentence is called start. */
-static void find_some(const struct ngram_table *table, const int64_t *ids, int64_t first,
-                      int64_t count, int64_t start, struct ngram_hits *hits)
+#define CHUNK 256 /* words that are looked up together: sentences have too few of them */
+#define AHEAD 16  /* so many on, memory is asked for: while one waits for it, others do too */
+
+/* A document that is read chunk by chunk. */
+struct reading {
+    const struct ngram_table *table;
+    const int64_t *ids;     /* of all its words */
+    const int64_t *lengths; /* of its sentences from the next on */
+    int64_t count, done;    /* its words, and how many of them are read */
+    int64_t next;           /* the word that begins the next sentence */
+    uint64_t word, pair;    /* the last word and the last two, 0 where they are in no feature */
+};
+
+static void ask_for(const struct ngram_table *table, const uint64_t *keys, int64_t at,
+                    int64_t count)
 {
-    const int64_t ceiling = (int64_t)1 << ID_BITS;
-    uint64_t pairs[TOGETHER], triples[TOGETHER];
-    int pair_hit[TOGETHER + 1];
+    __builtin_prefetch(bucket_of(table, keys[at < count ? at : count - 1]));
+}
+
+/* Note the features that end at the next words of a document. */
+static void read_chunk(struct reading *reading, struct ngram_hits *hits)
+{
+    const struct ngram_table *table = reading->table;
+    const int64_t first = reading->done, left = reading->count - first;
+    const int64_t count = left < CHUNK ? left : CHUNK, is_closed = table->is_closed;
+    uint64_t word = reading->word, pair = reading->pair;
+    uint64_t pairs[CHUNK], triples[CHUNK];
+    int64_t ends[CHUNK], triple_count = 0;
     for (int64_t i = 0; i < count; i++) {
-        const int64_t id = ids[first + i], before = first + i ? ids[first + i - 1] : 0;
-        const int32_t single = single_of(table, id);
-        if (single >= 0)
-            note_hit(hits, single, start + first + i, 1);
-        const int is_known = id > UNKNOWN_ID && id < ceiling && before > UNKNOWN_ID &&
-                             before < ceiling && table->longest > 1;
-        const int is_worth = !table->is_closed || (single >= 0 && single_of(table, before) >= 0);
-        pairs[i] = is_known && is_worth ? (uint64_t)before << ID_BITS | (uint64_t)id : 0;
-        if (pairs[i])
-            __builtin_prefetch(table->slots + place_of(table, pairs[i]));
+        const int64_t id = reading->ids[first + i];
+        for (; first + i == reading->next; word = 0)
+            reading->next += *reading->lengths++;
+        const struct ngram_feature single = single_of(table, id);
+        note_hit(hits, single, first + i, 1);
+        const int is_part = is_closed ? single.number >= 0 : id > UNKNOWN_ID && id >> ID_BITS == 0;
+        pairs[i] = is_part & (word != 0) ? word << ID_BITS | (uint64_t)id : 0;
+        word = is_part ? (uint64_t)id : 0;
     }
-    /* Whether the pair before the first is a feature; found again, since there is one in 32. */
-    pair_hit[0] = 1;
-    if (table->is_closed && first > 1) {
-        const int64_t id = ids[first - 1], before = ids[first - 2];
-        const int is_known =
-            id > UNKNOWN_ID && id < ceiling && before > UNKNOWN_ID && before < ceiling;
-        pair_hit[0] =
-            is_known && feature_of(table, (uint64_t)before << ID_BITS | (uint64_t)id) >= 0;
-    }
-    for (int64_t i = 0; i < count; i++) {
-        const int32_t pair = pairs[i] ? feature_of(table, pairs[i]) : -1;
-        if (pair >= 0)
-            note_hit(hits, pair, start + first + i, 2);
-        pair_hit[i + 1] = pair >= 0;
-        const int64_t head = first + i > 1 ? ids[first + i - 2] : 0;
-        const int is_known = pairs[i] && head > UNKNOWN_ID && head < ceiling && table->longest > 2;
-        const int is_worth = !table->is_closed || (pair_hit[i] && pair_hit[i + 1]);
-        triples[i] = is_known && is_worth ? (uint64_t)head << 2 * ID_BITS | pairs[i] : 0;
-        if (triples[i])
-            __builtin_prefetch(table->slots + place_of(table, triples[i]));
-    }
-    for (int64_t i = 0; i < count; i++) {
-        const int32_t triple = triples[i] ? feature_of(table, triples[i]) : -1;
-        if (triple >= 0)
-            note_hit(hits, triple, start + first + i, 3);
-    }
-}
-
-/* Note the features of a sentence, whose first word is called start. */
-static void find_all(const struct ngram_table *table, const int64_t *ids, int64_t length,
-                     int64_t start, struct ngram_hits *hits)
-{
-    for (int64_t first = 0, some; first < length; first += some) {
-        some = length - first < TOGETHER ? length - first : TOGETHER;
-        find_some(table, ids, first, some, start, hits);
-    }
-}
-
-/* Note the features of the sentences from one on until another, which lie end to end. */
-static void find_document(const struct ngram_table *table, const int64_t *ids,
-                          const int64_t *lengths, const int64_t *limit, struct ngram_hits *hits)
-{
-    for (int64_t start = 0; lengths < limit; start += *lengths++)
-        find_all(table, ids + start, *lengths, start, hits);
-}
-
-#define DIGIT 11 /* bits that are sorted by at once, at most */
-#define FEW 32   /* numbers that are sorted one by one */
-
-/* Sort numbers that are not negative and below limit; room takes as many. */
-static void sort_numbers(int32_t *numbers, int64_t count, int64_t limit, int32_t *room)
-{
-    if (count < FEW) {
-        for (int64_t at = 1; at < count; at++) {
-            const int32_t number = numbers[at];
-            int64_t to = at;
-            for (; to && numbers[to - 1] > number; to--)
-                numbers[to] = numbers[to - 1];
-            numbers[to] = number;
-        }
+    reading->done += count;
+    reading->word = word;
+    if (table->longest < 2)
         return;
+    for (int64_t i = 0; i < AHEAD; i++)
+        ask_for(table, pairs, i, count);
+    for (int64_t i = 0; i < count; i++) {
+        ask_for(table, pairs, i + AHEAD, count);
+        const struct ngram_feature found = feature_of(table, pairs[i]);
+        note_hit(hits, found, first + i, 2);
+        const int is_part = is_closed ? found.number >= 0 : pairs[i] != 0;
+        triples[triple_count] = pair << ID_BITS | (pairs[i] & ((1u << ID_BITS) - 1));
+        ends[triple_count] = first + i;
+        triple_count += is_part & (pair != 0);
+        pair = is_part ? pairs[i] : 0;
     }
-    int bits = 0;
-    while (limit >> bits)
-        bits++;
-    /* As few rounds as with the largest digits, of digits that are all the same: a document has few
-     * numbers, and going through the places of a digit takes as long as going through them. */
-    const int rounds = (bits + DIGIT - 1) / DIGIT, width = (bits + rounds - 1) / rounds;
-    const int32_t mask = (1 << width) - 1;
-    int32_t *from = numbers, *to = room;
-    for (int shift = 0; shift < bits; shift += width) {
-        int32_t places[1 << DIGIT], place = 0;
-        memset(places, 0, sizeof *places * ((size_t)mask + 1));
-        for (int64_t at = 0; at < count; at++)
-            places[(from[at] >> shift) & mask]++;
-        for (int32_t digit = 0; digit <= mask; digit++) {
-            const int32_t size = places[digit];
-            places[digit] = place;
-            place += size;
-        }
-        for (int64_t at = 0; at < count; at++)
-            to[places[(from[at] >> shift) & mask]++] = from[at];
-        int32_t *const swapped = from;
-        from = to;
-        to = swapped;
+    reading->pair = pair;
+    if (table->longest < 3 || !triple_count)
+        return;
+    for (int64_t i = 0; i < AHEAD; i++)
+        ask_for(table, triples, i, triple_count);
+    for (int64_t i = 0; i < triple_count; i++) {
+        ask_for(table, triples, i + AHEAD, triple_count);
+        note_hit(hits, feature_of(table, triples[i]), ends[i], 3);
     }
-    if (from != numbers)
-        memcpy(numbers, from, sizeof *numbers * (size_t)count);
 }
 
-#define AHEAD 8 /* so many features on, memory is asked for */
-
-/* Add up the weights of a document's features, times their values. */
-static void weigh(const struct ngram_job *job, const int32_t *hits, int64_t count, double *sums)
+/* Note all features of a document whose sentences lie end to end. */
+static void find_document(const struct ngram_table *table, const int64_t *ids, int64_t count,
+                          const int64_t *lengths, struct ngram_hits *hits)
 {
-    const int64_t class_count = job->class_count;
-    double squares = 0;
-    for (int64_t at = 0, next; at < count; at = next) {
-        const int64_t later = at + AHEAD < count ? hits[at + AHEAD] : hits[at];
-        __builtin_prefetch(job->table->rarity + later);
-        __builtin_prefetch(job->weights + later * class_count);
-        for (next = at + 1; next < count && hits[next] == hits[at];)
-            next++;
-        const double times = next - at > 1 ? 1 + log((double)(next - at)) : 1;
-        const double value = times * (double)job->table->rarity[hits[at]];
-        const float *weights = job->weights + hits[at] * class_count;
+    struct reading reading = {table, ids, lengths, count, 0, 0, 0, 0};
+    while (reading.done < count)
+        read_chunk(&reading, hits);
+}
+
+/* The different features of a document in the order they are met, and how often each occurs. */
+struct counted {
+    const float *weights; /* (count, class_count) */
+    int64_t class_count, distinct;
+    int shift; /* 32 less the bits of a slot's number */
+    struct ngram_room room;
+};
+
+/* Room of the worker with this number. */
+static struct counted make_counted(const struct ngram_room *room, int64_t worker,
+                                   const float *weights, int64_t class_count)
+{
+    struct counted counted = {weights, class_count, 0, 0, *room};
+    counted.room.slots += worker * room->slot_count;
+    counted.room.features += worker * room->most_features;
+    counted.room.counts += worker * room->most_features;
+    counted.room.heights += worker * room->most_features;
+    return counted;
+}
+
+/* Begin a document that has at most so many hits: few slots are soon cleared, and stay near. */
+static void clear_counted(struct counted *counted, int64_t hit_count)
+{
+    int64_t slot_count = 2;
+    for (counted->shift = 31; slot_count < counted->room.slot_count; counted->shift--) {
+        if (slot_count >= 2 * hit_count)
+            break;
+        slot_count *= 2;
+    }
+    memset(counted->room.slots, 0, sizeof *counted->room.slots * (size_t)slot_count);
+    counted->distinct = 0;
+}
+
+/* Let features occur once more. Each counts as much as its last word does or, where nothing is
+ * said of words, so much. Where somebody asks, say which of the different ones each is. */
+static void count_hits(struct counted *counted, const struct ngram_hits *hits,
+                       const double *heights, double height, int32_t *places)
+{
+    const struct ngram_room room = counted->room;
+    const uint32_t last = UINT32_MAX >> counted->shift;
+    int64_t distinct = counted->distinct;
+    for (int64_t hit = 0; hit < hits->count; hit++) {
+        const struct ngram_feature feature = hits->features[hit];
+        const uint32_t number = (uint32_t)feature.number;
+        if (heights)
+            height = heights[hits->ends[hit] >> SIZE_BITS];
+        uint32_t at = number * 0x9E3779B1u >> counted->shift;
+        uint64_t slot = room.slots[at];
+        while (__builtin_expect((slot != 0) & (slot >> 32 != number), 0)) {
+            at = (at + 1) & last;
+            slot = room.slots[at];
+        }
+        /* Nor does anything branch on whether it was met before. */
+        const int64_t place = slot ? (int64_t)(uint32_t)slot - 1 : distinct;
+        room.slots[at] = (uint64_t)number << 32 | (uint64_t)(place + 1);
+        room.features[place] = feature;
+        room.counts[distinct] = 0;
+        room.counts[place]++;
+        room.heights[distinct] = 0;
+        room.heights[place] += height;
+        distinct += place == distinct;
+        if (places)
+            places[hit] = (int32_t)place;
+        __builtin_prefetch(counted->weights + feature.number * counted->class_count);
+    }
+    counted->distinct = distinct;
+}
+
+static double times_of(const struct ngram_room *room, int32_t count)
+{
+    return count < room->times_count ? room->times[count] : 1 + log((double)count);
+}
+
+/* Add up the weights of the features, times their values; leaves the values for the heights. */
+static void weigh_counted(const struct counted *counted, int is_uneven, double *sums)
+{
+    const struct ngram_room *room = &counted->room;
+    const int64_t class_count = counted->class_count, distinct = counted->distinct;
+    double *const values = room->heights, squares = 0;
+    for (int64_t place = 0; place < distinct; place++) {
+        const int32_t count = room->counts[place];
+        double value = times_of(room, count) * (double)room->features[place].rarity;
+        if (is_uneven)
+            value = value * values[place] / (double)count;
         squares += value * value;
-        for (int64_t number = 0; number < class_count; number++)
-            sums[number] += value * (double)weights[number];
+        values[place] = value;
     }
     const double norm = squares > 0 ? sqrt(squares) : 1;
-    for (int64_t number = 0; number < class_count; number++)
-        sums[number] /= norm;
+    /* Two classes at a time, the last one twice: their sums stay in registers. */
+    for (int64_t number = 0; number < class_count; number += 2) {
+        const int64_t other = number + 1 < class_count ? number + 1 : number;
+        double sum = 0, other_sum = 0;
+        for (int64_t place = 0; place < distinct; place++) {
+            const float *weights = counted->weights + room->features[place].number * class_count;
+            sum += values[place] * (double)weights[number];
+            other_sum += values[place] * (double)weights[other];
+        }
+        sums[other] = other_sum / norm;
+        sums[number] = sum / norm;
+    }
 }
 
 /* Each document is a task. */
 int regard_weigh_ngrams(int64_t set, struct ngram_job *job)
 {
     (void)set;
+    const struct ngram_table *table = job->table;
+    struct counted counted = make_counted(&job->room, take_task(&job->next_worker), job->weights,
+                                          job->class_count);
     for (int64_t task; (task = take_task(&job->next_task)) < job->document_count;) {
         const int64_t begin = job->token_starts[task];
-        struct ngram_hits hits = {job->hits + 2 * begin * job->table->longest, NULL, 0};
-        const int64_t *const lengths = job->sentence_lengths, *starts = job->sentence_starts + task;
-        find_document(job->table, job->ids + begin, lengths + starts[0], lengths + starts[1],
-                      &hits);
-        sort_numbers(hits.features, hits.count, job->table->count, hits.features + hits.count);
-        weigh(job, hits.features, hits.count, job->sums + task * job->class_count);
+        const int64_t count = job->token_starts[task + 1] - begin;
+        const int64_t *lengths = job->sentence_lengths + job->sentence_starts[task];
+        struct reading reading = {table, job->ids + begin, lengths, count, 0, 0, 0, 0};
+        clear_counted(&counted, count * table->longest);
+        while (reading.done < count) {
+            struct ngram_feature features[3 * CHUNK];
+            int32_t ends[3 * CHUNK];
+            struct ngram_hits hits = {features, ends, 0};
+            read_chunk(&reading, &hits);
+            count_hits(&counted, &hits, job->heights ? job->heights + begin : NULL, 1, NULL);
+        }
+        weigh_counted(&counted, job->heights != NULL, job->sums + task * job->class_count);
     }
     return DONE;
-}
-
-/* Make each of the rising features stand once, beside what one occurrence of it is worth before
- * the values are divided by their length. */
-static int64_t value_once(const struct ngram_table *table, int32_t *features, int64_t count,
-                          double *worth)
-{
-    int64_t distinct = 0;
-    for (int64_t at = 0, next; at < count; at = next) {
-        for (next = at + 1; next < count && features[next] == features[at];)
-            next++;
-        const double times = (double)(next - at);
-        features[distinct] = features[at];
-        worth[distinct++] = (1 + log(times)) * (double)table->rarity[features[at]] / times;
-    }
-    return distinct;
-}
-
-/* Where a number stands among rising ones; it is one of them. */
-static int64_t place_among(const int32_t *numbers, int64_t count, int32_t number)
-{
-    int64_t low = 0;
-    while (count > 1) {
-        const int64_t half = count / 2;
-        low += numbers[low + half] <= number ? half : 0;
-        count -= half;
-    }
-    return low;
 }
 
 /* How much an n-gram at a word counts. */
@@ -267,33 +307,33 @@ int regard_share_ngrams(int64_t set, struct ngram_shares_job *job)
 {
     (void)set;
     const int64_t class_count = job->class_count, longest = job->table->longest;
+    struct counted counted =
+        make_counted(&job->room, take_task(&job->next_worker), job->weights, class_count);
     for (int64_t task; (task = take_task(&job->next_task)) < job->document_count;) {
-        const int64_t begin = job->token_starts[task];
-        const int64_t room = (job->token_starts[task + 1] - begin) * longest;
-        struct ngram_hits hits = {job->hits + 3 * begin * longest, job->ends + begin * longest, 0};
-        const int64_t *const lengths = job->sentence_lengths, *starts = job->sentence_starts + task;
-        find_document(job->table, job->ids + begin, lengths + starts[0], lengths + starts[1],
-                      &hits);
-        int32_t *const sorted = hits.features + room, *const places = sorted + room;
-        double *const worth = job->worth + begin * longest;
-        double *const totals = job->totals + begin * longest;
-        memcpy(sorted, hits.features, sizeof *sorted * (size_t)hits.count);
-        sort_numbers(sorted, hits.count, job->table->count, places);
-        const int64_t distinct = value_once(job->table, sorted, hits.count, worth);
-        memset(totals, 0, sizeof *totals * (size_t)distinct);
-        for (int64_t hit = 0; hit < hits.count; hit++) {
-            places[hit] = (int32_t)place_among(sorted, distinct, hits.features[hit]);
-            totals[places[hit]] += height_at(job, begin + (hits.ends[hit] >> SIZE_BITS));
+        const int64_t begin = job->token_starts[task], room = begin * longest;
+        const int64_t count = job->token_starts[task + 1] - begin;
+        const int64_t *const lengths = job->sentence_lengths + job->sentence_starts[task];
+        const double *const heights = job->heights ? job->heights + begin : NULL;
+        struct ngram_hits hits = {job->hits + room, job->ends + room, 0};
+        int32_t *const places = job->places + room;
+        clear_counted(&counted, count * longest);
+        find_document(job->table, job->ids + begin, count, lengths, &hits);
+        count_hits(&counted, &hits, heights, 1, places);
+        /* What an occurrence is worth where sentences count one. */
+        double *const worth = counted.room.heights, squares = 0;
+        for (int64_t place = 0; place < counted.distinct; place++) {
+            const double times = (double)counted.room.counts[place];
+            const double one = times_of(&counted.room, counted.room.counts[place]) *
+                               (double)counted.room.features[place].rarity / times;
+            squares += one * worth[place] * one * worth[place];
+            worth[place] = one;
         }
-        double squares = 0;
-        for (int64_t at = 0; at < distinct; at++)
-            squares += worth[at] * totals[at] * worth[at] * totals[at];
         for (int64_t hit = 0; hit < hits.count; hit++) {
             const int64_t size = hits.ends[hit] & ((1 << SIZE_BITS) - 1);
             const int64_t last = begin + (hits.ends[hit] >> SIZE_BITS);
             const double value =
                 worth[places[hit]] * height_at(job, last) / sqrt(squares) / (double)size;
-            const float *weights = job->weights + hits.features[hit] * class_count;
+            const float *weights = job->weights + hits.features[hit].number * class_count;
             for (int64_t word = last + 1 - size; word <= last; word++)
                 for (int64_t number = 0; number < class_count; number++)
                     job->shares[word * class_count + number] += value * (double)weights[number];
@@ -313,7 +353,8 @@ int regard_find_ngrams(int64_t set, struct ngram_picks_job *job)
         for (int64_t at = first; at < first + (left < SENTENCES ? left : SENTENCES); at++) {
             const int64_t start = job->starts[at];
             struct ngram_hits hits = {job->hits + start * job->table->longest, NULL, 0};
-            find_all(job->table, job->ids + start, job->starts[at + 1] - start, 0, &hits);
+            const int64_t length = job->starts[at + 1] - start;
+            find_document(job->table, job->ids + start, length, &length, &hits);
             job->hit_counts[at] = (int32_t)hits.count;
         }
     }
@@ -329,28 +370,22 @@ struct tally {
     int64_t hit_count;
 };
 
-static double times_of(const struct ngram_picks_job *job, int32_t count)
-{
-    return count < job->times_count ? job->times[count] : 1 + log((double)count);
-}
-
 /* Let the features of a sentence occur once more or, with a step of -1, once less. */
 static void change(const struct ngram_picks_job *job, struct tally *tally, int64_t sentence,
                    int32_t step)
 {
-    const int32_t *hits = job->hits + job->starts[sentence] * job->table->longest;
+    const struct ngram_feature *hits = job->hits + job->starts[sentence] * job->table->longest;
     const int64_t class_count = job->class_count, count = job->hit_counts[sentence];
     for (int64_t at = 0; at < count; at++) {
-        const int64_t later = at + AHEAD < count ? hits[at + AHEAD] : hits[at];
+        const int64_t later = hits[at + AHEAD < count ? at + AHEAD : at].number;
         __builtin_prefetch(tally->counts + later);
-        __builtin_prefetch(job->table->rarity + later);
         __builtin_prefetch(job->weights + later * class_count);
-        int32_t *const found = tally->counts + hits[at];
-        const double rarity = (double)job->table->rarity[hits[at]];
-        const double before = times_of(job, *found) * rarity;
+        int32_t *const found = tally->counts + hits[at].number;
+        const double rarity = (double)hits[at].rarity;
+        const double before = times_of(&job->room, *found) * rarity;
         *found += step;
-        const double after = times_of(job, *found) * rarity;
-        const float *weights = job->weights + hits[at] * class_count;
+        const double after = times_of(&job->room, *found) * rarity;
+        const float *weights = job->weights + hits[at].number * class_count;
         tally->squares += after * after - before * before;
         for (int64_t number = 0; number < class_count; number++)
             tally->sums[number] += (after - before) * (double)weights[number];
@@ -364,9 +399,10 @@ static void clear(const struct ngram_picks_job *job, struct tally *tally, int64_
 {
     for (int64_t at = first; at < last; at++) {
         const int64_t sentence = job->picks[at];
-        const int32_t *hits = job->hits + job->starts[sentence] * job->table->longest;
+        const struct ngram_feature *hits =
+            job->hits + job->starts[sentence] * job->table->longest;
         for (int64_t hit = 0; hit < job->hit_counts[sentence]; hit++)
-            tally->counts[hits[hit]] = 0;
+            tally->counts[hits[hit].number] = 0;
     }
     memset(tally->sums, 0, sizeof *tally->sums * (size_t)job->class_count);
     tally->squares = 0;
@@ -435,51 +471,27 @@ int regard_weigh_picks(int64_t set, struct ngram_picks_job *job)
     return DONE;
 }
 
-/* Weigh one document whose sentences count differently; what is known of another is of no use. */
-static void weigh_uneven(const struct ngram_picks_job *job, int64_t document, int32_t *counts,
-                         double *height_sums)
-{
-    const int64_t class_count = job->class_count;
-    const int64_t first = job->pick_starts[document], last = job->pick_starts[document + 1];
-    double *const sums = job->sums + document * class_count;
-    double squares = 0;
-    for (int64_t at = first; at < last; at++) {
-        const int32_t *hits = job->hits + job->starts[job->picks[at]] * job->table->longest;
-        for (int64_t hit = 0; hit < job->hit_counts[job->picks[at]]; hit++) {
-            counts[hits[hit]]++;
-            height_sums[hits[hit]] += job->heights[at];
-        }
-    }
-    /* Each feature is valued where it is met first, and forgotten. */
-    for (int64_t at = first; at < last; at++) {
-        const int32_t *hits = job->hits + job->starts[job->picks[at]] * job->table->longest;
-        for (int64_t hit = 0; hit < job->hit_counts[job->picks[at]]; hit++) {
-            const int32_t feature = hits[hit], count = counts[feature];
-            if (!count)
-                continue;
-            const double value = times_of(job, count) * (double)job->table->rarity[feature] *
-                                 height_sums[feature] / (double)count;
-            const float *weights = job->weights + (int64_t)feature * class_count;
-            squares += value * value;
-            for (int64_t number = 0; number < class_count; number++)
-                sums[number] += value * (double)weights[number];
-            counts[feature] = 0;
-            height_sums[feature] = 0;
-        }
-    }
-    for (int64_t number = 0; number < class_count; number++)
-        sums[number] /= squares > 0 ? sqrt(squares) : 1;
-}
-
-/* Do as regard_weigh_picks where sentences count differently by where they stand. */
+/* Do as regard_weigh_picks where sentences count differently by where they stand: what is known of
+ * the document before is of no use. */
 int regard_weigh_uneven_picks(int64_t set, struct ngram_picks_job *job)
 {
     (void)set;
-    const int64_t worker = take_task(&job->next_worker), count = job->table->count;
-    for (int64_t task; (task = take_task(&job->next_task)) * DOCUMENTS < job->document_count;) {
-        const int64_t first = task * DOCUMENTS, left = job->document_count - first;
-        for (int64_t at = first; at < first + (left < DOCUMENTS ? left : DOCUMENTS); at++)
-            weigh_uneven(job, at, job->counts + worker * count, job->height_sums + worker * count);
+    struct counted counted = make_counted(&job->room, take_task(&job->next_worker), job->weights,
+                                          job->class_count);
+    for (int64_t task; (task = take_task(&job->next_task)) < job->document_count;) {
+        const int64_t first = job->pick_starts[task], last = job->pick_starts[task + 1];
+        int64_t hit_count = 0;
+        for (int64_t at = first; at < last; at++)
+            hit_count += job->hit_counts[job->picks[at]];
+        clear_counted(&counted, hit_count);
+        for (int64_t at = first; at < last; at++) {
+            const int64_t sentence = job->picks[at];
+            const struct ngram_hits hits = {
+                job->hits + job->starts[sentence] * job->table->longest, NULL,
+                job->hit_counts[sentence]};
+            count_hits(&counted, &hits, NULL, job->heights[at], NULL);
+        }
+        weigh_counted(&counted, 1, job->sums + task * job->class_count);
     }
     return DONE;
 }
