@@ -234,6 +234,16 @@ def test_threads_share_what_is_kept():
     assert found == [True] * 8
 
 
+def test_weights_are_compared_once_in_a_call_of_many_parts():
+    model, kept = built(CONFIGS["han"]).eval(), Kept()
+    with kept.in_use():
+        before = answers(model, BATCH, kept)
+        model.embedding.weight.data.mul_(2)  # which nobody may do in a call, and nobody looks for
+        assert torch.equal(answers(model, BATCH, kept), before)
+        assert not torch.equal(answers(model, BATCH, Kept()), before), "another's is its own call"
+    assert torch.equal(answers(model, BATCH, kept), answers(model))
+
+
 def test_a_copy_starts_empty():
     model, kept = built(CONFIGS["han"]).eval(), Kept()
     answers(model, BATCH, kept)

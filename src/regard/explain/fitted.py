@@ -55,7 +55,8 @@ class Fitted:
 
     def likely(self, texts: Iterable[str]) -> NDArray[np.float64]:
         """Return the probability of each class, (texts, classes)."""
-        return np.concatenate([np.zeros((0, len(self.labels))), *self.stream(texts)])
+        with self.reader.kept.in_use():  # all of it is one call
+            return np.concatenate([np.zeros((0, len(self.labels))), *self.stream(texts)])
 
     def stream(self, texts: Iterable[str]) -> Iterator[NDArray[np.float64]]:
         """Yield the probabilities of texts chunk by chunk, (texts, classes)."""

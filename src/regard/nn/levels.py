@@ -151,8 +151,12 @@ class Kept:
 
     @contextmanager
     def in_use(self) -> Iterator[None]:
-        """Let the levels of this thread use and fill it for one call; no weight changes inside."""
-        token = _in_use.set(_Call(self))
+        """Let the levels of this thread use and fill it for one call; no weight changes inside.
+
+        A call inside of one that uses the same is a part of it.
+        """
+        outer = _in_use.get()
+        token = _in_use.set(outer if outer is not None and outer.kept is self else _Call(self))
         try:
             yield
         finally:
@@ -173,13 +177,13 @@ class _Call:
     """One call that uses what is kept: an item is checked when it is first met, or all at once."""
 
     def __init__(self, kept: Kept) -> None:
-        self._kept = kept
+        self.kept = kept
         self._found: dict[int, tuple[_Projections, Tensor]] = {}
 
     def project(self, encoder: RecurrentEncoder, items: Picked) -> Tensor | None:
         """Return a table that is filled in for these items; nothing if it would be too large."""
         if id(encoder) not in self._found:
-            kept = self._kept.find(encoder, items.table)
+            kept = self.kept.find(encoder, items.table)
             if kept is None:
                 return None
             self._found[id(encoder)] = kept, torch.zeros(len(items.table), dtype=torch.bool)
