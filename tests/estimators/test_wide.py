@@ -308,8 +308,8 @@ def test_what_sentences_count_is_saved(tmp_path):
 
 
 def test_how_far_naive_bayes_is_trusted_is_chosen_from_the_data(monkeypatch):
-    """From few documents it is not trusted at all, from many by half where labels are wrong."""
-    assert learn_ngrams(learning(count=200), WideConfig()).caution.trust == 0
+    """From few documents it is trusted little, from many by half where labels are wrong."""
+    assert learn_ngrams(learning(count=200), WideConfig()).caution.trust == 0.25
     monkeypatch.setattr("regard.estimators.wide.ENOUGH", 100)
     held_out = np.where(np.arange(400) < 100, 0, -1)
     chosen = []

@@ -60,7 +60,8 @@ FOLDS = 4  # into which documents are parted, to leave each out once; with many 
 MANY = 3_000  # documents of which every second fold will do
 STEPS_TO_CHOOSE = 20  # of a fit: half way down it is clear which is better
 MOST_TO_CHOOSE = 6_000, 20_000_000  # documents by which it is chosen; values times columns of them
-ENOUGH = 1000  # documents from which naive Bayes knows what to trust; with fewer it is noise
+ENOUGH, LITTLE = 1000, 0.25
+"""Documents from which naive Bayes knows what to trust, and how far it is trusted with fewer."""
 EMPHASES = Emphasis(last=2.0), Emphasis(first=2.0)
 """What may be better than all sentences counting the same."""
 CLEARLY = 2.0  # standard errors by which an emphasis must lower the loss: less is chance
@@ -296,7 +297,7 @@ def learn_ngrams(
         # From nothing: where another fold ended, it knew the documents that this one leaves out.
         others = learnt_from & (data.held_out_in != fold)
         tried = [caution]
-        if fold == 0 and caution.trust:
+        if fold == 0 and caution.trust in TRUSTS:
             tried = [replace(caution, trust=trust) for trust in TRUSTS]
         fits = [_fit(values, mixing, data, others, one) for one in tried]
         best = 0 if len(fits) == 1 else _best_fit(fits, values, data, others)
@@ -401,8 +402,8 @@ def _choose_emphasis(
 
 
 def _usual_caution(count: int) -> Caution:
-    """What is tried first with so many documents: few tell naive Bayes nothing to trust."""
-    return Caution(PENALTIES[USUAL], TRUSTS[0] if count >= ENOUGH else 0.0)
+    """What is tried first with so many documents: few tell naive Bayes little to trust."""
+    return Caution(PENALTIES[USUAL], TRUSTS[0] if count >= ENOUGH else LITTLE)
 
 
 def _places_to_choose(values: csr_matrix, data: LearningData) -> NDArray[np.int64]:
