@@ -8,7 +8,6 @@ import torch
 from regard.data.batch import Batch
 from regard.explain import gradients
 from regard.explain.gradients import (
-    STEPS,
     TOLERANCE,
     integrate_gradients,
     integrated,
@@ -116,21 +115,41 @@ def test_integrated_gradients_add_up(name):
         assert total == pytest.approx(expected, abs=TOLERANCE * abs(expected) + 2e-3)
 
 
-def test_more_steps_are_taken_only_where_they_are_needed(monkeypatch):
+def test_the_way_is_looked_at_closer_only_where_it_does_not_add_up(monkeypatch):
     model = built(HANConfig(**SMALL, pooling="max"))
     taken = []
 
-    def counted(answers, batch, numbers, steps):
-        taken.append((steps, len(batch)))
-        return integrated(answers, batch, numbers, steps) * (1.0 if steps > STEPS[0] else 0.5)
+    def counted(answers, batch, numbers, begins, ends):
+        taken.append((begins.tolist(), ends.tolist()))
+        first = 0.5 if len(taken) == 1 else 1.0
+        return first * integrated(answers, batch, numbers, begins, ends)
 
     monkeypatch.setattr(gradients, "integrated", counted)
     answers = asked(model)
     found = integrate_gradients(answers)
-    assert taken[0] == (STEPS[0], len(TEXTS))
-    assert taken[1][0] == STEPS[1] and 0 < taken[1][1] < len(TEXTS), "not the empty document"
+    assert taken[0] == ([0.0] * len(TEXTS), [1.0] * len(TEXTS))
+    halves = len(taken[1][0]) // 2
+    assert 0 < halves < len(TEXTS), "not the empty document"
+    assert taken[1] == ([0.0] * halves + [0.5] * halves, [0.5] * halves + [1.0] * halves)
     monkeypatch.undo()
     assert scores(found) == pytest.approx(scores(integrate_gradients(answers)), abs=0.05)
+
+
+def test_they_add_up_where_attention_passes_sharply_from_one_word_to_another():
+    """Points spread evenly over the way missed such a turn, however many there were."""
+    model = built(CONFIGS["han"], label_count=3)
+    with torch.no_grad():
+        model.words.pooling.query.mul_(400)
+        model.sentences.pooling.query.mul_(400)
+        model.embedding.weight.mul_(3)
+        model.classify.weight.mul_(20)
+    answers = asked(model, chosen=(0,))
+    ways = gradients._whole_ways(answers, torch.zeros(len(TEXTS), dtype=torch.int64))
+    for one, expected in zip(
+        integrate_gradients(answers), (ways.after - ways.before).tolist(), strict=True
+    ):
+        total = sum(one.decisions[0].level("word").scores)
+        assert total == pytest.approx(expected, abs=2 * TOLERANCE * abs(expected) + 2e-3)
 
 
 @pytest.mark.parametrize("name", ["han", "flat", "cahan", "structured"])

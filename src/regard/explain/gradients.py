@@ -2,21 +2,24 @@
 
 Gradient x input takes the slope at the words as they are, integrated gradients (Sundararajan, Taly
 and Yan, 2017) average it on the straight way from zero vectors, so that the scores of all words add
-up to how far the answer moved. Attention x gradient takes the weights as given, and the slope says
-what the answer would gain from more of each (Serrano and Smith, 2019); a pooling that is no
-weighted sum, the maximum, is explained as if its vector were the sum weighted by its shares.
+up to how far the answer moved: the way is looked at more closely where they would not. Attention x
+gradient takes the weights as given, and the slope says what the answer would gain from more of each
+(Serrano and Smith, 2019); a pooling that is no weighted sum, the maximum, is explained as if its
+vector were the sum weighted by its shares.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from ..data.batch import Batch
+from ..data.batches import cut_runs
 from ..errors import ConfigError
 from ..models.base import Attention
 from ..nn.rows import row_sum, take_rows
@@ -150,10 +153,13 @@ def _scores(answers: Answers, layer: Attention, numbers: Tensor) -> Tensor:
     return (products if products.ndim == 1 else products.sum(1)) + beside  # hops, directions
 
 
-STEPS = (8, 16, 32, 64, 128, 256)
-"""How many points of the way are looked at; more only where fewer do not add up."""
+POINTS = 8
+"""How many points of a stretch of the way are looked at."""
+HALVINGS = 10
+"""How often a stretch is cut in two where its points do not add up to what happens along it."""
 TOLERANCE = 0.01
 """By how much the scores may fail to add up, as a share of how far the answer moved."""
+LEAST_GAP = 1e-3  # and this much wherever the answer hardly moved
 
 BATCH_TOKENS = 1 << 15  # bounds the memory of what is differentiated at once
 
@@ -167,34 +173,112 @@ def integrate_gradients(answers: Answers) -> list[Explanation]:
     return explanations(answers, "integrated_gradients", of_each_class(answers, weigh))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Stretches:
+    """Stretches of the ways of some documents from zero vectors, 0, to their own, 1."""
+
+    documents: Tensor  # (stretches,)
+    begins: Tensor  # where they begin and end on the way
+    ends: Tensor
+    before: Tensor  # the answers there
+    after: Tensor
+
+    def take(self, places: Tensor | slice) -> _Stretches:
+        """Some of them."""
+        parts = (self.documents, self.begins, self.ends, self.before, self.after)
+        return _Stretches(*(part[places] for part in parts))
+
+    def halved(self, answers: Answers, numbers: Tensor) -> _Stretches:
+        """Both halves of each."""
+        middles = (self.begins + self.ends) / 2
+        there = torch.cat(
+            [
+                _answer_at(answers, _taken(answers.batch, some)[0], numbers[some], middles[run])
+                for run, some in _lots(answers.batch, self.documents)
+            ]
+        )
+        return _Stretches(
+            self.documents.repeat(2),
+            torch.cat([self.begins, middles]),
+            torch.cat([middles, self.ends]),
+            torch.cat([self.before, there]),
+            torch.cat([there, self.after]),
+        )
+
+
 def _word_scores(answers: Answers, numbers: Tensor) -> Tensor:
-    """Integrate with as many steps as each document needs, (tokens,)."""
+    """Add up the slopes on the way, looking closer where the answer turns sharply, (tokens,).
+
+    Attention can pass from one word to another at some point of the way, however many words there
+    are: points spread evenly over the whole way may all miss it.
+    """
     batch = answers.batch
-    moved = _moved(answers, numbers)
-    found = torch.zeros_like(batch.ids.values, dtype=moved.dtype)
-    pending = torch.arange(len(batch), device=numbers.device)
-    for steps in STEPS:
-        part, words = _taken(batch, pending)
-        scores = integrated(answers, part, numbers[pending], steps)
-        found[words] = scores
-        gaps = (row_sum(part.by_document.with_values(scores)) - moved[pending]).abs()
-        pending = pending[gaps > TOLERANCE * moved[pending].abs() + 1e-3]
-        if not len(pending):
+    left = _whole_ways(answers, numbers)
+    allowed = TOLERANCE * (left.after - left.before).abs() + LEAST_GAP
+    spent = torch.zeros_like(allowed)
+    found = torch.zeros_like(batch.ids.values, dtype=allowed.dtype)
+    for halving in range(HALVINGS + 1):
+        gaps, lots = _gaps(answers, numbers, left)
+        of_documents = spent.index_add(0, left.documents, gaps)
+        share = allowed[left.documents] * (left.ends - left.begins)
+        open_ones = (gaps > share) & (of_documents > allowed)[left.documents]
+        told = torch.ones_like(open_ones)
+        if halving == HALVINGS:  # over a cliff: where slopes tell less than none would, none do
+            told = gaps <= (left.after - left.before).abs()
+            open_ones = torch.zeros_like(open_ones)
+        spent.index_add_(0, left.documents[~open_ones], gaps[~open_ones])
+        for run, words, homes, scores in lots:
+            kept = (told & ~open_ones)[run][homes]
+            found.index_add_(0, words[kept], scores[kept])
+        if not open_ones.any():
             break
+        left = left.take(open_ones).halved(answers, numbers)
     return found
 
 
-def _moved(answers: Answers, numbers: Tensor) -> Tensor:
-    """How far the answer is from that of zero vectors, (documents,)."""
+_Lot = tuple[slice, Tensor, Tensor, Tensor]
+"""Which stretches, and of each of their words: which of the batch, of which stretch, its score."""
+
+
+def _gaps(answers: Answers, numbers: Tensor, left: _Stretches) -> tuple[Tensor, list[_Lot]]:
+    """Integrate along each stretch, and say by how much it does not add up, (stretches,)."""
+    gaps, lots = [], []
+    for run, documents in _lots(answers.batch, left.documents):
+        some = left.take(run)
+        part, words = _taken(answers.batch, documents)
+        scores = integrated(answers, part, numbers[documents], some.begins, some.ends)
+        rows = part.by_document
+        gaps.append((row_sum(rows.with_values(scores)) - (some.after - some.before)).abs())
+        lots.append((run, words, rows.row_ids, scores))
+    return torch.cat(gaps), lots
+
+
+def _lots(batch: Batch, documents: Tensor) -> Iterator[tuple[slice, Tensor]]:
+    """Cut a list of documents into runs of as many words as are read at once."""
+    lengths = batch.by_document.lengths[documents].cpu().numpy()
+    for run in cut_runs(lengths, most_items=max(len(lengths), 1), most_total=BATCH_TOKENS):
+        yield run, documents[run]
+
+
+def _whole_ways(answers: Answers, numbers: Tensor) -> _Stretches:
+    """The whole way of every document."""
+    count = len(answers.batch)
+    ends = answers.output.logits.new_ones(count)
+    begins = torch.zeros_like(ends)
+    before, after = (_answer_at(answers, answers.batch, numbers, at) for at in (begins, ends))
+    return _Stretches(torch.arange(count, device=ends.device), begins, ends, before, after)
+
+
+def _answer_at(answers: Answers, batch: Batch, numbers: Tensor, places: Tensor) -> Tensor:
+    """The log-odds of each document at its place of the way, (documents,)."""
     with torch.no_grad():
-        vectors = answers.model.embed(answers.batch)
-        nothing = vectors.with_values(torch.zeros_like(vectors.values))
-        end = answers.model.from_vectors(vectors, answers.batch).logits
-        start = answers.model.from_vectors(nothing, answers.batch).logits
-        beside = _beside(answers, answers.batch)
+        vectors = answers.model.embed(batch)
+        along = places[batch.by_document.row_ids, None] * vectors.values
+        logits = answers.model.from_vectors(vectors.with_values(along), batch).logits
+        beside = _beside(answers, batch)
         if beside is not None:
-            start = start - beside
-        return log_odds(end, numbers, answers) - log_odds(start, numbers, answers)
+            logits = logits - (1 - places)[:, None] * beside
+        return log_odds(logits, numbers, answers)
 
 
 def _beside(answers: Answers, batch: Batch) -> Tensor | None:
@@ -205,8 +289,10 @@ def _beside(answers: Answers, batch: Batch) -> Tensor | None:
     return row_sum(batch.by_document.with_values(shares)).to(answers.output.logits.dtype)
 
 
-def integrated(answers: Answers, batch: Batch, numbers: Tensor, steps: int) -> Tensor:
-    """Average the slope at ``steps`` points of the way, by Gauss and Legendre, (tokens,).
+def integrated(
+    answers: Answers, batch: Batch, numbers: Tensor, begins: Tensor, ends: Tensor
+) -> Tensor:
+    """Add up the slopes along a stretch of each document's way, by Gauss and Legendre, (tokens,).
 
     What the words add beside the network grows on the way as their vectors do.
     """
@@ -214,26 +300,28 @@ def integrated(answers: Answers, batch: Batch, numbers: Tensor, steps: int) -> T
         vectors = answers.model.embed(batch).values
     beside = _beside(answers, batch)
     along_logits = answers.output.logits.new_zeros(len(batch), answers.output.logits.shape[1])
-    points, shares = np.polynomial.legendre.leggauss(steps)
+    points, shares = np.polynomial.legendre.leggauss(POINTS)
+    sizes = ends - begins
+    homes = batch.by_document.row_ids
     at_once = max(1, BATCH_TOKENS // max(len(vectors), 1))
     total = torch.zeros_like(vectors)
-    for first in range(0, steps, at_once):
+    for first in range(0, POINTS, at_once):
         some = slice(first, first + at_once)
-        places = vectors.new_tensor((points[some] + 1) / 2)
-        count = len(places)
+        places = begins + sizes * vectors.new_tensor((points[some, None] + 1) / 2)
+        count = len(places)  # (points, documents)
         copies = _copies(batch, count)
         with differentiating():
-            along = (places[:, None, None] * vectors).flatten(0, 1).requires_grad_()
+            along = (places[:, homes, None] * vectors).flatten(0, 1).requires_grad_()
             logits = answers.model.from_vectors(copies.ids.with_values(along), copies).logits
             if beside is not None:
-                left = (1 - places).repeat_interleave(len(batch))[:, None]
-                logits = logits - left * beside.repeat(count, 1)
+                logits = logits - (1 - places).flatten()[:, None] * beside.repeat(count, 1)
             answer = log_odds(logits, numbers.repeat(count), answers)
             slopes, of_logits = torch.autograd.grad(answer.sum(), (along, logits))
         weights = vectors.new_tensor(shares[some] / 2)
         total += torch.tensordot(weights, slopes.view(count, *vectors.shape), 1)
         along_logits += torch.tensordot(weights, of_logits.view(count, *along_logits.shape), 1)
-    return (total * vectors).sum(1) + shares_along(answers, batch, along_logits)
+    slopes = (total * vectors).sum(1) * sizes[homes]
+    return slopes + shares_along(answers, batch, along_logits * sizes[:, None])
 
 
 def _copies(batch: Batch, count: int) -> Batch:
