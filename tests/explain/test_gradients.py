@@ -198,7 +198,7 @@ def test_captum_finds_the_same(name, method, monkeypatch):
     if method is multiply_gradient_by_input:
         found = attr.InputXGradient(forward).attribute(vectors.requires_grad_())
     else:
-        monkeypatch.setattr(gradients, "STEPS", (64,))
+        monkeypatch.setattr(gradients, "POINTS", 64)
         found = attr.IntegratedGradients(forward).attribute(
             vectors, torch.zeros_like(vectors), n_steps=64, method="gausslegendre"
         )
