@@ -7,7 +7,14 @@ import numpy as np
 import pytest
 
 from regard.kernels.ngrams import KeptTable, available
-from regard.models.ngrams import Emphasis, NGramTable, Picks, Rows, count_ngrams
+from regard.models.ngrams import (
+    Emphasis,
+    NGramTable,
+    Picks,
+    Rows,
+    count_ngrams,
+    weigh_tables,
+)
 
 pytestmark = pytest.mark.skipif(not available(), reason="there are no compiled kernels")
 
@@ -83,10 +90,10 @@ def test_a_copy_stands_on_its_own_memory(copied):
     table = KeptTable(counted.keys, counted.rarity, 3)
     arguments = (rows.ids, rows.sentence_lengths, rows.sentences)
     weights = np.ones((len(counted.keys), 2), np.float32)
-    expected = table.weigh(*arguments, weights, threads=1)
+    (expected,) = table.weigh(*arguments, weights, threads=1)
     other = copied(table)
     del table
-    assert np.array_equal(other.weigh(*arguments, weights, threads=1), expected)
+    assert np.array_equal(other.weigh(*arguments, weights, threads=1)[0], expected)
 
 
 def test_no_documents_and_no_words_add_up_to_nothing():
@@ -139,3 +146,22 @@ def test_a_document_without_ngrams_adds_up_to_nothing_after_any_other():
     table = NGramTable(np.array([2, 3]), np.array([1.3, 2.7], np.float32))
     found = table.weigh_picks(picks, np.array([[0.1], [0.7]], np.float32))
     assert found[1].tolist() == [0.0] and found[0] == found[2] != 0
+
+
+@pytest.mark.parametrize("emphasis", [Emphasis(), Emphasis(first=1, last=2)])
+def test_tables_of_words_are_weighed_beside_another_as_alone(emphasis):
+    """Words of which one table knows nothing, and words that only another knows."""
+    rows = drawn(3)
+    counted = count_ngrams(rows)
+    words = np.arange(3, 40)
+    tables = [
+        NGramTable(counted.keys, counted.rarity, 3, emphasis),
+        NGramTable(words, np.linspace(1, 3, len(words), dtype=np.float32), 1, emphasis),
+    ]
+    draw = np.random.default_rng(2)
+    weights = [draw.normal(size=(len(table), 3)).astype(np.float32) for table in tables]
+    together = weigh_tables(tables, weights, rows, threads=2)
+    for table, own, found in zip(tables, weights, together, strict=True):
+        assert found.tobytes() == table.weigh(rows, own).tobytes()
+        plain = table.values(rows).weighed_by(own)
+        np.testing.assert_allclose(found, plain, rtol=1e-5, atol=1e-6)

@@ -8,6 +8,7 @@ vector. A logit is the weighted sum of the values.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -33,6 +34,7 @@ __all__ = [
     "Values",
     "count_ngrams",
     "find_ngrams",
+    "weigh_tables",
 ]
 
 LONGEST = 3
@@ -179,11 +181,7 @@ class NGramTable:
 
         The same as ``values(rows).weighed_by(weights)``, in C where there is a compiled kernel.
         """
-        if not available() or not len(self):
-            return self.values(rows).weighed_by(weights)
-        found = rows.ids, rows.sentence_lengths, rows.sentences
-        heights = self._heights(rows)
-        return self._kept.weigh(*found, weights, heights=heights, threads=threads)
+        return weigh_tables([self], [weights], rows, threads=threads)[0]
 
     def weigh_picks(
         self, picks: Picks, weights: NDArray[np.float32], *, threads: int = 1
@@ -262,6 +260,32 @@ class NGramTable:
             rarity *= np.bincount(places, hits.heights, minlength=len(pairs)) / counts
         values = _valued(counts, rarity, homes, document_count)
         return Values(features, values, np.bincount(homes, minlength=document_count)), places
+
+
+def weigh_tables(
+    tables: Sequence[NGramTable],
+    weights: Sequence[NDArray[np.float32]],
+    rows: Rows,
+    *,
+    threads: int = 1,
+) -> list[Floats]:
+    """Do as ``weigh`` for several tables, those of words alone together with the first."""
+    if not available() or not all(map(len, tables)):
+        pairs = zip(tables, weights, strict=True)
+        return [table.values(rows).weighed_by(own) for table, own in pairs]
+    first = tables[0]
+    if any(one.longest > 1 or one.emphasis != first.emphasis for one in tables[1:]):
+        pairs = zip(tables, weights, strict=True)
+        return [table.weigh(rows, own, threads=threads) for table, own in pairs]
+    return first._kept.weigh(
+        rows.ids,
+        rows.sentence_lengths,
+        rows.sentences,
+        weights[0],
+        others=[(table._kept, own) for table, own in zip(tables[1:], weights[1:], strict=True)],
+        heights=first._heights(rows),
+        threads=threads,
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

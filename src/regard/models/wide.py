@@ -19,7 +19,7 @@ from ..config import checked_settings, require
 from ..data.batch import Batch
 from ..ragged import Ragged
 from .base import Impose, Model, Output
-from .ngrams import LONGEST, Floats, NGramTable, Picks, Rows
+from .ngrams import LONGEST, Floats, NGramTable, Picks, Rows, weigh_tables
 
 __all__ = ["Wide", "WideConfig", "WidePart", "rows_of"]
 
@@ -128,10 +128,9 @@ class Wide(Model):
 
     def share(self, batch: Batch) -> Tensor:
         """Return what the n-grams add to the logits, (documents, classes)."""
-        rows, threads = rows_of(batch), torch.get_num_threads()
-        return self._shared(
-            [part.table.weigh(rows, part.weights, threads=threads) for part in self.parts]
-        )
+        parts, threads = self.parts, torch.get_num_threads()
+        weights = [part.weights for part in parts]
+        return self._shared(weigh_tables(self.tables, weights, rows_of(batch), threads=threads))
 
     def _shared(self, weighed: Sequence[Floats]) -> Tensor:
         """Add up what the features of each kind say, and what the n-grams say of any text."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from ..native import Job, library, required_library
 
 __all__ = ["KeptTable", "available"]
 
-_INTERFACE = 6  # must equal NGRAMS_INTERFACE in ngrams.h
+_INTERFACE = 7  # must equal NGRAMS_INTERFACE in ngrams.h
 _BITS = 21  # must equal ID_BITS there
 _BUCKET = 4  # must equal BUCKET there
 _LINE = 64  # bytes that the processor fetches together
@@ -57,25 +58,33 @@ class _Room(Job):
     )
 
 
-# How documents and what their n-grams say are handed over.
+class _Weighing(Job):
+    """What the features of a table say, as ``struct ngram_weighing``."""
+
+    _fields_ = (("table", _pointer), ("weights", _pointer), ("sums", _pointer))
+
+
+# How documents are handed over.
 _DOCUMENTS = (
-    ("table", _pointer),
     ("document_count", _number),
     ("class_count", _number),
     ("ids", _pointer),
     ("sentence_lengths", _pointer),
     ("token_starts", _pointer),
     ("sentence_starts", _pointer),
-    ("weights", _pointer),
 )
 
 
 class _Job(Job):
     _fields_ = (
+        ("table_count", _number),
+        ("tables", ctypes.POINTER(_Weighing)),
         *_DOCUMENTS,
         ("heights", _pointer),
-        ("room", _Room),
-        ("sums", _pointer),
+        ("words", _Room),
+        ("longer", _Room),
+        ("numbers", _pointer),
+        ("values", _pointer),
         ("next_worker", _number),
         ("next_task", _number),
     )
@@ -83,7 +92,9 @@ class _Job(Job):
 
 class _SharesJob(Job):
     _fields_ = (
+        ("table", _pointer),
         *_DOCUMENTS,
+        ("weights", _pointer),
         ("heights", _pointer),
         ("hits", _pointer),
         ("ends", _pointer),
@@ -113,6 +124,8 @@ class _PicksJob(Job):
         ("totals", _pointer),
         ("heights", _pointer),
         ("room", _Room),
+        ("numbers", _pointer),
+        ("values", _pointer),
         ("sums", _pointer),
         ("next_worker", _number),
         ("next_task", _number),
@@ -155,15 +168,30 @@ class KeptTable:
         *,
         threads: int,
         heights: NDArray[np.float64] | None = None,
-    ) -> NDArray[np.float64]:
+        others: Sequence[tuple[KeptTable, NDArray[np.float32]]] = (),
+    ) -> list[NDArray[np.float64]]:
         """Add up the weights of each document's features, (documents, classes).
 
         ``heights``, (tokens,), is how much n-grams count where they stand; None: all the same.
+        ``others`` are tables of words alone with their weights, whose sums follow: the words of a
+        document are counted once for all tables.
         """
-        sums = np.zeros((len(sentences), weights.shape[1]))
+        tables = ((self, weights), *others)
+        sums = [np.zeros((len(sentences), weights.shape[1])) for _ in tables]
+        weighings = (_Weighing * len(tables))()
+        for weighing, (table, own), summed in zip(weighings, tables, sums, strict=True):
+            assert own.shape == (table._job.count, weights.shape[1])
+            weighing.table = ctypes.addressof(table._job)
+            weighing.fill(weights=np.ascontiguousarray(own), sums=summed)
         job = _Job()
-        token_starts = self._fill(job, ids, sentence_lengths, sentences, weights)
-        job.fill(room=self._room(np.diff(token_starts), threads), next_worker=0, sums=sums)
+        job.tables, job.table_count = weighings, len(tables)
+        lengths = _hand_over(job, ids, sentence_lengths, sentences, weights.shape[1])
+        most = int(lengths.max(initial=0))
+        words = _room(most, threads)
+        longer = _room(min(most * (self._job.longest - 1), self._job.count), threads)
+        room = threads, words.most_features + longer.most_features
+        job.fill(words=words, longer=longer, next_worker=0)
+        job.fill(numbers=np.empty(room, np.int32), values=np.empty(room))
         if heights is not None:
             job.fill(heights=np.ascontiguousarray(heights))
         required_library().run("weigh_ngrams", job, instructions=0, threads=threads)
@@ -185,43 +213,21 @@ class KeptTable:
         """
         shares, room = np.zeros((len(ids), weights.shape[1])), len(ids) * self._job.longest
         job = _SharesJob()
-        token_starts = self._fill(job, ids, sentence_lengths, sentences, weights)
+        job.table = ctypes.addressof(self._job)
+        lengths = _hand_over(job, ids, sentence_lengths, sentences, weights.shape[1])
+        job.fill(weights=np.ascontiguousarray(weights))
         job.fill(hits=np.empty(room, _FEATURE), ends=np.empty(room, np.int32))
         job.fill(places=np.empty(room, np.int32), shares=shares)
-        job.fill(room=self._room(np.diff(token_starts), threads), next_worker=0)
+        job.fill(room=self._room(lengths, threads), next_worker=0)
         if heights is not None:
             job.fill(heights=np.ascontiguousarray(heights))
         required_library().run("share_ngrams", job, instructions=0, threads=threads)
         return shares
 
-    def _fill(
-        self,
-        job: _Job | _SharesJob,
-        ids: NDArray[np.int64],
-        sentence_lengths: NDArray[np.int64],
-        sentences: NDArray[np.int64],
-        weights: NDArray[np.float32],
-    ) -> NDArray[np.int64]:
-        """Hand over documents and weights; return where documents begin, and the last ends."""
-        sentence_starts = _starts(sentences)
-        token_starts = _starts(sentence_lengths)[sentence_starts]
-        job.table = ctypes.addressof(self._job)
-        job.fill(document_count=len(sentences), class_count=weights.shape[1], next_task=0)
-        job.fill(ids=np.ascontiguousarray(ids), weights=np.ascontiguousarray(weights))
-        job.fill(sentence_lengths=np.ascontiguousarray(sentence_lengths))
-        job.fill(sentence_starts=sentence_starts, token_starts=token_starts)
-        return token_starts
-
     def _room(self, lengths: NDArray[np.int64], threads: int) -> _Room:
-        """Room for so many workers to count the features of documents of these lengths."""
-        most = min(int(lengths.max(initial=0)) * self._job.longest, self._job.count) + 1
-        slot_count = 1 << (2 * most).bit_length()
-        room = _Room()
-        room.fill(slot_count=slot_count, slots=np.empty((threads, slot_count), np.uint64))
-        room.fill(most_features=most, features=np.empty((threads, most), _FEATURE))
-        room.fill(counts=np.empty((threads, most), np.int32), heights=np.empty((threads, most)))
-        room.fill(times=_TIMES, times_count=len(_TIMES))
-        return room
+        """Room to count the features of documents of these lengths."""
+        most = int(lengths.max(initial=0)) * self._job.longest
+        return _room(min(most, self._job.count), threads)
 
     def weigh_picks(
         self,
@@ -262,10 +268,41 @@ class KeptTable:
             weigh = "weigh_uneven_picks"
             picked = np.diff(_starts(lengths[numbers])[_starts(counts)])
             job.fill(heights=np.ascontiguousarray(heights), room=self._room(picked, threads))
+            room = threads, job.room.most_features
+            job.fill(numbers=np.empty(room, np.int32), values=np.empty(room))
         for name in ("find_ngrams", weigh):
             job.fill(next_task=0)
             required_library().run(name, job, instructions=0, threads=threads)
         return sums
+
+
+def _hand_over(
+    job: _Job | _SharesJob,
+    ids: NDArray[np.int64],
+    sentence_lengths: NDArray[np.int64],
+    sentences: NDArray[np.int64],
+    class_count: int,
+) -> NDArray[np.int64]:
+    """Hand over documents; return how many tokens each has."""
+    sentence_starts = _starts(sentences)
+    token_starts = _starts(sentence_lengths)[sentence_starts]
+    job.fill(document_count=len(sentences), class_count=class_count, next_task=0)
+    job.fill(ids=np.ascontiguousarray(ids))
+    job.fill(sentence_lengths=np.ascontiguousarray(sentence_lengths))
+    job.fill(sentence_starts=sentence_starts, token_starts=token_starts)
+    return np.diff(token_starts)
+
+
+def _room(features: int, threads: int) -> _Room:
+    """Room for so many workers to count so many different features."""
+    slot_count = 1 << (2 * features + 2).bit_length()
+    places = threads, features + 1  # one is being begun
+    room = _Room()
+    room.fill(slot_count=slot_count, slots=np.empty((threads, slot_count), np.uint64))
+    room.fill(most_features=features + 1, features=np.empty(places, _FEATURE))
+    room.fill(counts=np.empty(places, np.int32), heights=np.empty(places))
+    room.fill(times=_TIMES, times_count=len(_TIMES))
+    return room
 
 
 def _starts(lengths: NDArray[np.int64]) -> NDArray[np.int64]:

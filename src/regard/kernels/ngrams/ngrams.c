@@ -114,8 +114,10 @@ static void ask_for(const struct ngram_table *table, const uint64_t *keys, int64
     __builtin_prefetch(bucket_of(table, keys[at < count ? at : count - 1]));
 }
 
-/* Note the features that end at the next words of a document. */
-static void read_chunk(struct reading *reading, struct ngram_hits *hits)
+/* Note the longer features that end at the next words of a document, and the words: as features or,
+ * where ids are asked for, all of them as their ids. */
+static void read_chunk(struct reading *reading, struct ngram_hits *words, int by_id,
+                       struct ngram_hits *longer)
 {
     const struct ngram_table *table = reading->table;
     const int64_t first = reading->done, left = reading->count - first;
@@ -128,7 +130,8 @@ static void read_chunk(struct reading *reading, struct ngram_hits *hits)
         for (; first + i == reading->next; word = 0)
             reading->next += *reading->lengths++;
         const struct ngram_feature single = single_of(table, id);
-        note_hit(hits, single, first + i, 1);
+        const struct ngram_feature word_itself = {(int32_t)id, 0};
+        note_hit(words, by_id ? word_itself : single, first + i, 1);
         const int is_part = is_closed ? single.number >= 0 : id > UNKNOWN_ID && id >> ID_BITS == 0;
         pairs[i] = is_part & (word != 0) ? word << ID_BITS | (uint64_t)id : 0;
         word = is_part ? (uint64_t)id : 0;
@@ -142,7 +145,7 @@ static void read_chunk(struct reading *reading, struct ngram_hits *hits)
     for (int64_t i = 0; i < count; i++) {
         ask_for(table, pairs, i + AHEAD, count);
         const struct ngram_feature found = feature_of(table, pairs[i]);
-        note_hit(hits, found, first + i, 2);
+        note_hit(longer, found, first + i, 2);
         const int is_part = is_closed ? found.number >= 0 : pairs[i] != 0;
         triples[triple_count] = pair << ID_BITS | (pairs[i] & ((1u << ID_BITS) - 1));
         ends[triple_count] = first + i;
@@ -156,7 +159,7 @@ static void read_chunk(struct reading *reading, struct ngram_hits *hits)
         ask_for(table, triples, i, triple_count);
     for (int64_t i = 0; i < triple_count; i++) {
         ask_for(table, triples, i + AHEAD, triple_count);
-        note_hit(hits, feature_of(table, triples[i]), ends[i], 3);
+        note_hit(longer, feature_of(table, triples[i]), ends[i], 3);
     }
 }
 
@@ -166,12 +169,12 @@ static void find_document(const struct ngram_table *table, const int64_t *ids, i
 {
     struct reading reading = {table, ids, lengths, count, 0, 0, 0, 0};
     while (reading.done < count)
-        read_chunk(&reading, hits);
+        read_chunk(&reading, hits, 0, hits);
 }
 
 /* The different features of a document in the order they are met, and how often each occurs. */
 struct counted {
-    const float *weights; /* (count, class_count) */
+    const float *weights; /* (count, class_count), which will be needed; or NULL */
     int64_t class_count, distinct;
     int shift; /* 32 less the bits of a slot's number */
     struct ngram_room room;
@@ -232,7 +235,8 @@ static void count_hits(struct counted *counted, const struct ngram_hits *hits,
         distinct += place == distinct;
         if (places)
             places[hit] = (int32_t)place;
-        __builtin_prefetch(counted->weights + feature.number * counted->class_count);
+        if (counted->weights)
+            __builtin_prefetch(counted->weights + feature.number * counted->class_count);
     }
     counted->distinct = distinct;
 }
@@ -242,56 +246,99 @@ static double times_of(const struct ngram_room *room, int32_t count)
     return count < room->times_count ? room->times[count] : 1 + log((double)count);
 }
 
-/* Add up the weights of the features, times their values; leaves the values for the heights. */
-static void weigh_counted(const struct counted *counted, int is_uneven, double *sums)
+/* What features are worth in a document before the values are divided by their length. */
+struct values {
+    const float *weights; /* (count, class_count) */
+    int64_t class_count, count;
+    int32_t *numbers;
+    double *values;
+    double squares;
+};
+
+/* Value what was counted: features or, with a table, words by their ids. */
+static void value_counted(struct values *values, const struct counted *counted,
+                          const struct ngram_table *table, int is_uneven)
 {
     const struct ngram_room *room = &counted->room;
-    const int64_t class_count = counted->class_count, distinct = counted->distinct;
-    double *const values = room->heights, squares = 0;
-    for (int64_t place = 0; place < distinct; place++) {
+    for (int64_t place = 0; place < counted->distinct; place++) {
+        struct ngram_feature feature = room->features[place];
+        if (table)
+            feature = single_of(table, feature.number);
         const int32_t count = room->counts[place];
-        double value = times_of(room, count) * (double)room->features[place].rarity;
+        double value = times_of(room, count) * (double)feature.rarity;
         if (is_uneven)
-            value = value * values[place] / (double)count;
-        squares += value * value;
-        values[place] = value;
+            value = value * room->heights[place] / (double)count;
+        values->numbers[values->count] = feature.number;
+        values->values[values->count] = value;
+        values->squares += feature.number >= 0 ? value * value : 0;
+        values->count += feature.number >= 0;
+        if (table)
+            __builtin_prefetch(values->weights + feature.number * values->class_count);
     }
-    const double norm = squares > 0 ? sqrt(squares) : 1;
+}
+
+/* Add up the weights of the features, times their values. */
+static void weigh_values(const struct values *values, double *sums)
+{
+    const int64_t class_count = values->class_count;
+    const double norm = values->squares > 0 ? sqrt(values->squares) : 1;
     /* Two classes at a time, the last one twice: their sums stay in registers. */
     for (int64_t number = 0; number < class_count; number += 2) {
         const int64_t other = number + 1 < class_count ? number + 1 : number;
         double sum = 0, other_sum = 0;
-        for (int64_t place = 0; place < distinct; place++) {
-            const float *weights = counted->weights + room->features[place].number * class_count;
-            sum += values[place] * (double)weights[number];
-            other_sum += values[place] * (double)weights[other];
+        for (int64_t at = 0; at < values->count; at++) {
+            const float *weights = values->weights + values->numbers[at] * class_count;
+            sum += values->values[at] * (double)weights[number];
+            other_sum += values->values[at] * (double)weights[other];
         }
         sums[other] = other_sum / norm;
         sums[number] = sum / norm;
     }
 }
 
-/* Each document is a task. */
+/* Weigh documents by the words and longer n-grams of one table and the words of others, which are
+ * counted once for all of them. Each document is a task. */
 int regard_weigh_ngrams(int64_t set, struct ngram_job *job)
 {
     (void)set;
-    const struct ngram_table *table = job->table;
-    struct counted counted = make_counted(&job->room, take_task(&job->next_worker), job->weights,
-                                          job->class_count);
+    const struct ngram_weighing *tables = job->tables;
+    const int64_t worker = take_task(&job->next_worker), longest = tables->table->longest;
+    struct counted words = make_counted(&job->words, worker, NULL, 0);
+    struct counted longer = make_counted(&job->longer, worker, tables->weights, job->class_count);
+    const int64_t most = job->words.most_features + job->longer.most_features;
     for (int64_t task; (task = take_task(&job->next_task)) < job->document_count;) {
         const int64_t begin = job->token_starts[task];
         const int64_t count = job->token_starts[task + 1] - begin;
-        const int64_t *lengths = job->sentence_lengths + job->sentence_starts[task];
-        struct reading reading = {table, job->ids + begin, lengths, count, 0, 0, 0, 0};
-        clear_counted(&counted, count * table->longest);
+        const double *const heights = job->heights ? job->heights + begin : NULL;
+        struct reading reading = {
+            .table = tables->table,
+            .ids = job->ids + begin,
+            .lengths = job->sentence_lengths + job->sentence_starts[task],
+            .count = count,
+        };
+        clear_counted(&words, count);
+        clear_counted(&longer, count * (longest - 1));
         while (reading.done < count) {
-            struct ngram_feature features[3 * CHUNK];
-            int32_t ends[3 * CHUNK];
-            struct ngram_hits hits = {features, ends, 0};
-            read_chunk(&reading, &hits);
-            count_hits(&counted, &hits, job->heights ? job->heights + begin : NULL, 1, NULL);
+            struct ngram_feature word_features[CHUNK], longer_features[2 * CHUNK];
+            int32_t word_ends[CHUNK], longer_ends[2 * CHUNK];
+            struct ngram_hits word_hits = {word_features, word_ends, 0};
+            struct ngram_hits longer_hits = {longer_features, longer_ends, 0};
+            read_chunk(&reading, &word_hits, 1, &longer_hits);
+            count_hits(&words, &word_hits, heights, 1, NULL);
+            count_hits(&longer, &longer_hits, heights, 1, NULL);
         }
-        weigh_counted(&counted, job->heights != NULL, job->sums + task * job->class_count);
+        for (int64_t number = 0; number < job->table_count; number++) {
+            struct values values = {
+                .weights = tables[number].weights,
+                .class_count = job->class_count,
+                .numbers = job->numbers + worker * most,
+                .values = job->values + worker * most,
+            };
+            value_counted(&values, &words, tables[number].table, job->heights != NULL);
+            if (!number)
+                value_counted(&values, &longer, NULL, job->heights != NULL);
+            weigh_values(&values, tables[number].sums + task * job->class_count);
+        }
     }
     return DONE;
 }
@@ -476,13 +523,19 @@ int regard_weigh_picks(int64_t set, struct ngram_picks_job *job)
 int regard_weigh_uneven_picks(int64_t set, struct ngram_picks_job *job)
 {
     (void)set;
-    struct counted counted = make_counted(&job->room, take_task(&job->next_worker), job->weights,
-                                          job->class_count);
+    const int64_t worker = take_task(&job->next_worker);
+    struct counted counted = make_counted(&job->room, worker, job->weights, job->class_count);
     for (int64_t task; (task = take_task(&job->next_task)) < job->document_count;) {
         const int64_t first = job->pick_starts[task], last = job->pick_starts[task + 1];
         int64_t hit_count = 0;
         for (int64_t at = first; at < last; at++)
             hit_count += job->hit_counts[job->picks[at]];
+        struct values values = {
+            .weights = job->weights,
+            .class_count = job->class_count,
+            .numbers = job->numbers + worker * job->room.most_features,
+            .values = job->values + worker * job->room.most_features,
+        };
         clear_counted(&counted, hit_count);
         for (int64_t at = first; at < last; at++) {
             const int64_t sentence = job->picks[at];
@@ -491,7 +544,8 @@ int regard_weigh_uneven_picks(int64_t set, struct ngram_picks_job *job)
                 job->hit_counts[sentence]};
             count_hits(&counted, &hits, NULL, job->heights[at], NULL);
         }
-        weigh_counted(&counted, 1, job->sums + task * job->class_count);
+        value_counted(&values, &counted, NULL, 1);
+        weigh_values(&values, job->sums + task * job->class_count);
     }
     return DONE;
 }

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#define NGRAMS_INTERFACE 6
+#define NGRAMS_INTERFACE 7
 #define ID_BITS 21   /* as in models/ngrams.py */
 #define UNKNOWN_ID 1 /* as in text/vocab.py */
 #define BUCKET 4     /* slots that share a cache line, and are looked at together */
@@ -46,18 +46,26 @@ struct ngram_room {
     const double *times;            /* (times_count), what so many occurrences are worth */
 };
 
-struct ngram_job {
+/* What the features of a table say. */
+struct ngram_weighing {
     const struct ngram_table *table;
+    const float *weights; /* (count, class_count) */
+    double *sums;         /* (documents, class_count) */
+};
+
+struct ngram_job {
+    int64_t table_count;
+    const struct ngram_weighing *tables; /* (table_count); after the first of words alone */
     int64_t document_count;
     int64_t class_count;
     const int64_t *ids;              /* (tokens) */
     const int64_t *sentence_lengths; /* (sentences) */
     const int64_t *token_starts;     /* (documents + 1) */
     const int64_t *sentence_starts;  /* (documents + 1) */
-    const float *weights;            /* (count, class_count) */
     const double *heights;           /* (tokens), how much what stands there counts; NULL: one */
-    struct ngram_room room;
-    double *sums;                    /* (documents, class_count), zeros before */
+    struct ngram_room words, longer;
+    int32_t *numbers; /* (workers, most features of both), room for those of a table ... */
+    double *values;   /* (workers, most features of both), ... and what they are worth */
     int64_t next_worker;
     int64_t next_task;
 };
@@ -99,6 +107,8 @@ struct ngram_picks_job {
     double *totals;             /* (workers, class_count), room for sums */
     const double *heights;      /* as many as picks: how much each sentence counts there */
     struct ngram_room room;
+    int32_t *numbers; /* (workers, most features), room for those of a document ... */
+    double *values;   /* (workers, most features), ... and what they are worth */
     double *sums;               /* (documents, class_count) */
     int64_t next_worker;
     int64_t next_task;
