@@ -6,7 +6,8 @@ Takes saved models, each by a name (a recurrent reader and ``encoder=none`` make
 and a file of texts such as IMDB's test reviews. Kendall's tau, mean and standard deviation over
 documents, by their protocol: sizes, gradients with the attention held, total variation. Of a model
 with n-grams its network is measured alone too: attention is in the network. Writes
-benchmarks/results/trust.json, from which the docs have them beside those of the paper.
+benchmarks/results/trust.json, from which the docs have them beside those of the paper; with
+--name trust-seeds, of models "seed 0", "seed 1" and so on, how much they differ by chance.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ def main() -> None:
     parser.add_argument("models", nargs="+", help="name=folder")
     parser.add_argument("--limit", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--name", default="trust", help="of the file of results")
     options = parser.parse_args()
     torch.set_num_threads(1)
     documents = sample(read_documents(options.data, Columns()), options.limit, options.seed)
@@ -50,7 +52,8 @@ def main() -> None:
             alone = copy.copy(classifier)
             alone.model_ = classifier.model_.network
             found[f"{name}, its network alone"] = measure(alone, documents)
-    save("trust", {**provenance((options.seed,)), "documents": len(documents), "models": found})
+    about = {**provenance((options.seed,)), "documents": len(documents)}
+    save(options.name, {**about, "models": found})
 
 
 def measure(classifier: DocumentClassifier, documents: list[Document]) -> dict[str, float]:
