@@ -169,6 +169,10 @@ def bytes_in_vocabulary(folder):
     (folder / "vocab.txt").write_bytes(b"<pad>\n<oov>\n\xff\xfe")
 
 
+def unknown_part(folder):
+    save_file({"bias": torch.ones(2)}, folder / "bias.safetensors")
+
+
 DAMAGES = {
     "no config": (without("config.json"), "is not a saved model: it has no config.json"),
     "broken JSON": (broken_json, r"config.json cannot be read .*; copy or train it again"),
@@ -211,8 +215,14 @@ DAMAGES = {
     "unknown network": (with_config(model="hna"), "a network called 'hna'; did you mean 'han'"),
     "unknown setting": (
         with_setting("network", "hiden_size", 8),
-        "HANConfig has no setting 'hiden_size'; did you mean 'hidden_size'",
+        "made by a newer regard .*config.json says of network 'hiden_size', which this one",
     ),
+    "something unknown": (
+        with_config(bias=[1, 2]),
+        r"model was made by a newer regard \(.*\): config.json says 'bias', which this one "
+        r"\(.*\) does not know; upgrade regard",
+    ),
+    "an unknown part": (unknown_part, "made by a newer regard .*: it has 'bias.safetensors'"),
     "wrong setting": (with_setting("training", "epochs", "many"), "must be a whole number"),
     "another size": (with_setting("network", "hidden_size", 9), "does not fit the rest"),
     "no vocabulary": (without("vocab.txt"), r"model has no vocab.txt; copy or train"),

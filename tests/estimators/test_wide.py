@@ -80,6 +80,10 @@ def _break(arrays, name, value):
             lambda arrays: arrays.update(emphasis=np.array([0.0, -2.0])),
             "count less than nothing",
         ),
+        (
+            lambda arrays: arrays.update(bias=np.array([0.0, -2.0])),
+            "made by a newer regard .*: wide.safetensors holds 'bias', which this one",
+        ),
     ],
 )
 def test_a_damaged_part_is_an_error(wide, tmp_path, change, problem):

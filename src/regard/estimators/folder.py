@@ -16,9 +16,9 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -61,6 +61,9 @@ _FIRST_PARTS = {
     *("source_units.json", "target_units.json"),
 }
 """The parts of folders of format 1, which do not list them."""
+_EVERY = ("format", "version", "task", "model", "validation", "facts", "history", "digests")
+"""What ``config.json`` says in every folder."""
+_FILES = (CONFIG, WEIGHTS)
 _AGAIN = "copy or train it again"
 _LONGEST = 200  # characters of a problem that an error repeats
 
@@ -165,8 +168,14 @@ def task_of(folder: Path) -> str:
     return _task(about)
 
 
-def open_folder(folder: Path, task: str) -> SavedFolder:
-    """Open a saved folder; one that is missing, foreign, changed or of another task is an error."""
+def open_folder(
+    folder: Path, task: str, *, says: Collection[str], parts: Collection[str]
+) -> SavedFolder:
+    """Open a saved folder; one that is missing, foreign, changed or of another task is an error.
+
+    So is one whose ``config.json`` says more than ``says``, or lists more than ``parts``, beside
+    what every folder has: a newer version wrote it, and answers would not be the ones it gives.
+    """
     about, text = _read_config(folder)
     found = _task(about)
     if found != task:
@@ -175,7 +184,11 @@ def open_folder(folder: Path, task: str) -> SavedFolder:
             f"{CARD} in it says how to use it"
         )
     _verify(folder, about, text)
-    return SavedFolder(folder, about)
+    opened = SavedFolder(folder, about)
+    if about["format"] != 1:
+        opened.require_known("config.json says", about, {*_EVERY, *says})
+        opened.require_known("it has", cast(dict[str, Json], about["digests"]), {*_FILES, *parts})
+    return opened
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,9 +217,24 @@ class SavedFolder:
                 raise
             raise self._damaged(problem) from problem
 
+    def require_known(self, place: str, found: Iterable[str], known: Collection[str]) -> None:
+        """Raise ``ModelError`` where a folder has something that this version does not know."""
+        unknown = next((name for name in found if name not in known), None)
+        if unknown is not None:
+            made = _in_short(self.about.get("version"))
+            raise ModelError(
+                f"{self.path} was made by a newer regard ({made}): {place} "
+                f"{_in_short(repr(unknown))}, which this one ({__version__}) does not know; "
+                "upgrade regard"
+            )
+
     def settings(self, name: str, kind: type[T]) -> T:
         """Read a section of settings."""
-        return from_dict(kind, self.section(name))
+        section = self.section(name)
+        if kind.__module__.partition(".")[0] == __package__.partition(".")[0]:
+            known = [field.name for field in fields(kind)]
+            self.require_known(f"config.json says of {name}", section, known)
+        return from_dict(kind, section)
 
     def section(self, name: str) -> Mapping[str, Plain]:
         """Return a section of plain values."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,9 @@ from .folder import WEIGHTS, SavedFolder, open_folder, write_folder, write_weigh
 from .label_forms import LabelForm
 from .pretrained import know_words
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 __all__ = [
     "CAPTIONER_CARD",
     "CLASSIFIER_CARD",
@@ -72,6 +75,10 @@ PIECES = "pieces.json"
 _SEEN = "seen.safetensors"
 _WIDE = "wide.safetensors"
 _KINDS = ("words", "letters")  # of features, in their order
+_ARRAYS = (
+    *("intercepts", "scale", "emphasis"),
+    *(f"{kind}.{name}" for kind in _KINDS for name in ("keys", "rarity", "weights")),
+)
 _AGAIN = "copy or train it again"
 MOST_SEEDS = 100
 """Networks that may answer together."""
@@ -160,6 +167,7 @@ class SavedWide:
         if not path.exists():
             return None
         arrays = load_arrays(path)
+        opened.require_known(f"{_WIDE} holds", arrays, _ARRAYS)
         _require(path, arrays, "intercepts", (class_count,), np.float32)
         _require(path, arrays, "scale", (1,), np.float64)
         parts = [_wide_part(path, arrays, "words", longest, class_count)]
@@ -263,7 +271,12 @@ class Saved:
     @classmethod
     def read(cls, folder: Path, models: Mapping[str, type[ModelConfig]] | None = None) -> Saved:
         """Read a saved folder; ``models`` adds networks from outside the package, by name."""
-        opened = open_folder(folder, "classify")
+        opened = open_folder(
+            folder,
+            "classify",
+            says=("classes", "multilabel", "temperature", *_names(Settings)),
+            parts=("vocab.txt", PIECES, "baseline.safetensors", "baseline.txt", _WIDE, _SEEN),
+        )
         kind = _network(opened, {**MODELS, **(models or {})})
         with opened.reading():
             return cls._parts(opened, kind)
@@ -386,7 +399,8 @@ class SavedTranslator:
     @classmethod
     def read(cls, folder: Path) -> SavedTranslator:
         """Read a saved folder; one that is damaged, or no translator's, is an error."""
-        opened = open_folder(folder, "translate")
+        parts = ("source_units.json", "target_units.json")
+        opened = open_folder(folder, "translate", says=_names(WriterSettings), parts=parts)
         kind = _network(opened, PAIR_MODELS)
         with opened.reading():
             return cls._parts(opened, kind)
@@ -460,7 +474,9 @@ class SavedTuned:
         cls, folder: Path, task: str, build: Callable[[TunedSettings, int, LabelIndex], nn.Module]
     ) -> SavedTuned:
         """Read a saved folder of a task; ``build`` makes its network, to compare shapes with."""
-        opened = open_folder(folder, task)
+        says = ("classes", "vocab_size", *_names(TunedSettings))
+        parts = ("vocab.txt", "tokenizer_config.json")
+        opened = open_folder(folder, task, says=says, parts=parts)
         with opened.reading():
             settings = TunedSettings(
                 network=opened.settings("network", BertConfig),
@@ -523,7 +539,8 @@ class SavedCaptioner:
     @classmethod
     def read(cls, folder: Path) -> SavedCaptioner:
         """Read a saved folder; one that is damaged, or no captioner's, is an error."""
-        opened = open_folder(folder, "caption")
+        parts = ("units.json", _BACKBONE)
+        opened = open_folder(folder, "caption", says=_names(WriterSettings), parts=parts)
         _network(opened, {ShowAttendTellConfig.name: ShowAttendTellConfig})
         with opened.reading():
             settings = CaptionerSettings.read(opened, ShowAttendTellConfig)
@@ -540,6 +557,10 @@ class SavedCaptioner:
                 history=opened.history(),
                 facts=opened.section("facts"),
             )
+
+
+def _names(settings: type[DataclassInstance]) -> tuple[str, ...]:
+    return tuple(part.name for part in fields(settings))
 
 
 def _by_part(
