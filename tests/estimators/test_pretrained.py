@@ -49,7 +49,9 @@ def test_a_small_encoder_learns_its_documents_by_heart(tuned):
     assert (tuned.predict(TEXTS) == LABELS).all()
 
 
-@pytest.mark.parametrize("settings", [{}, {"tuned_layers": 0, "word_pooling": "mean"}])
+@pytest.mark.parametrize(
+    "settings", [{}, {"places": True}, {"tuned_layers": 0, "word_pooling": "mean"}]
+)
 def test_a_saved_folder_needs_nothing_else_and_answers_alike(folder, tmp_path, settings):
     """000-01: to the bit, and without the folder of the encoder."""
     moved = tmp_path / "encoder"

@@ -151,3 +151,19 @@ def test_lower_layers_learn_more_slowly():
 def test_vectors_of_words_are_refused():
     with pytest.raises(ConfigError, match=r"starts from network\.folder"):
         built(BertHANConfig(**SMALL)).set_vectors(torch.zeros(1), torch.zeros(1))
+
+
+def test_sentences_weigh_by_their_place_once_that_is_learnt():
+    config, batch = BertHANConfig(**SMALL, places=True), batch_of(DOCUMENTS)
+    model = built(config)
+    plain = built(BertHANConfig(**SMALL))
+    torch.testing.assert_close(model(batch).logits, plain(batch).logits)
+    scores = model.sentences.places.scores
+    model(batch).logits.square().sum().backward()
+    assert scores.grad.abs().min() > 0, "every part of it learns"
+    with torch.no_grad():
+        scores[0] = 2.0
+    rows = model(batch).attention[1].weights.rows()
+    assert all(row[0] > 0.9 for row in rows if len(row)), "the first sentence has nearly all"
+    with pytest.raises(ConfigError, match="places change what attention weighs; pooling is 'mean'"):
+        BertHANConfig(**SMALL, places=True, pooling="mean")

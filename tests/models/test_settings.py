@@ -46,8 +46,9 @@ OTHER = {
 }
 """Another value for every setting of every model."""
 OF_A_TRANSFORMER = ("heads", "positions", "norm")
-OF_LEARNING = ("folder", "tuned_layers", "bert_rate", "layer_decay")
-"""What BERT starts from, and how fast it learns: tests of their own are in test_bert_han.py."""
+OF_LEARNING = ("folder", "tuned_layers", "bert_rate", "layer_decay", "places")
+"""What BERT starts from, how fast it learns, and what changes nothing before something is learnt:
+tests of their own are in test_bert_han.py."""
 
 
 def without_dropout(config):

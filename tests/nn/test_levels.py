@@ -10,7 +10,7 @@ from regard.models import HANConfig
 from regard.models.flat import FlatConfig
 from regard.nn import levels
 from regard.nn.encoders import NoEncoder, RecurrentEncoder
-from regard.nn.levels import Kept, Level, Picked
+from regard.nn.levels import Kept, Level, Picked, Places
 from regard.nn.pooling import POOLINGS, AttentionPooling, PoolingConfig
 from regard.ragged import Ragged
 from support.native_cases import needs_native
@@ -248,3 +248,28 @@ def test_a_copy_starts_empty():
     model, kept = built(CONFIGS["han"]).eval(), Kept()
     answers(model, BATCH, kept)
     assert kept._tables and not pickle.loads(pickle.dumps(kept))._tables
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_places_change_weights_by_what_they_learnt_and_nothing_before(own):
+    plain_level, items = level(own=own)
+    placed = Level(plain_level.encoder, plain_level.pooling, own=own, places=Places()).eval()
+    before = plain_level(items)
+    torch.testing.assert_close(placed(items).vectors, before.vectors)
+    with torch.no_grad():
+        placed.places.scores[0] = 0.2  # of exp(-i/4), times ten
+    found = placed(items)
+    for old, new in zip(before.weights.rows(), found.weights.rows(), strict=True):
+        grown = old * torch.exp(2 * torch.exp(-torch.arange(len(old)) / 4))
+        torch.testing.assert_close(new, grown / grown.sum())
+    given = placed(items, found.weights.values)
+    torch.testing.assert_close(given.vectors, found.vectors)
+
+
+def test_places_are_as_far_apart_where_items_are_left_out():
+    places = Places(left_out=0.5)
+    with torch.no_grad():
+        places.scores.copy_(torch.tensor([0.1, 0.2, -0.1, 0.1, 0.0]))
+    all_of_them = places.eval()(Ragged(torch.full((9,), 1 / 9), torch.tensor([9])))
+    every_second = places.train()(Ragged(torch.full((5,), 1 / 5), torch.tensor([5])))
+    torch.testing.assert_close(every_second / every_second[0], all_of_them[::2] / all_of_them[0])

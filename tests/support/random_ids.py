@@ -44,6 +44,7 @@ SETTINGS = {name: small(kind) for name, kind in MODELS.items()} | {
     "cahan-one-way-sum": CAHANConfig(**SMALL, context="sum", context_directions=1),
     "cahan-gated": CAHANConfig(**SMALL, gated=True, pooling="structured"),
     "bert-han-flow": BertHANConfig(**SMALL, reading="flow", bert_longest=9),
+    "bert-han-places": BertHANConfig(**SMALL, places=True),
     "bert-han-fixed": BertHANConfig(**SMALL, tuned_layers=0, word_pooling="mean"),
     "bert-han-transformer": BertHANConfig(**SMALL, encoder="transformer", bert_longest=5),
     "cahan-flow": CAHANConfig(**SMALL, reading="flow", cell="rnn"),

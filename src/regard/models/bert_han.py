@@ -27,7 +27,7 @@ from ..data.batches import cut_runs
 from ..errors import ConfigError
 from ..nn.dropout import drop
 from ..nn.encoders import NoEncoder
-from ..nn.levels import Level
+from ..nn.levels import Level, Places
 from ..nn.pooling import POOLINGS, Pooled, PoolingConfig
 from ..nn.rows import row_mean, take_rows
 from ..ragged import Ragged, send
@@ -63,6 +63,7 @@ class BertHANConfig(HANConfig):
     bert_rate: float = 5e-5  # learning rate of BERT's last layer
     layer_decay: float = 0.9  # what each layer learns at, as a share of the rate of the one above
     word_pooling: Literal["attention", "mean"] = "attention"  # of words to sentences
+    places: bool = False  # whether sentences weigh by where they stand too
 
     bert_layers: int = 2
     bert_heads: int = 2
@@ -87,6 +88,10 @@ class BertHANConfig(HANConfig):
         require(self.bert_rate > 0, f"bert_rate must be above 0, got {self.bert_rate}")
         decay = self.layer_decay
         require(0 < decay <= 1, f"layer_decay must be above 0 and at most 1, got {decay}")
+        require(
+            not self.places or self.pooling in ("attention", "structured"),
+            f"places change what attention weighs; pooling is {self.pooling!r}",
+        )
         pieces = self.bert_pieces
         require(pieces is None or pieces >= 1, f"bert_pieces must be at least 1, got {pieces}")
         self.bert  # noqa: B018 - it checks the sizes
@@ -207,6 +212,7 @@ class BertHAN(HAN):
             self.words.output_size,
             config.sentence_hidden_size or config.hidden_size,
             own=config.weighing == "sentences",
+            places=Places(config.sentence_dropout) if config.places else None,
         )
         self.classify = nn.Linear(self.sentences.output_size, label_count)
         self.store: SentenceStore | None = None

@@ -8,7 +8,7 @@ from typing import Literal
 from ..config import checked_settings, require, require_one_of
 from ..nn.attention import SCORES
 from ..nn.encoders import ENCODERS, Encoder, EncoderConfig
-from ..nn.levels import Level
+from ..nn.levels import Level, Places
 from ..nn.pooling import POOLINGS, Pooling, PoolingConfig
 from ..nn.recurrence import CELLS, CellName
 from ..nn.transformer import POSITIONS
@@ -73,10 +73,12 @@ class ReaderConfig:
             vector_dropout=self.vector_dropout,
         )
 
-    def build_level(self, size: int, hidden_size: int, *, own: bool = False) -> Level:
+    def build_level(
+        self, size: int, hidden_size: int, *, own: bool = False, places: Places | None = None
+    ) -> Level:
         """Make a level that reads and pools vectors of ``size``."""
         encoder = self.build_encoder(size, hidden_size)
-        return Level(encoder, self.build_pooling(encoder.output_size), own=own)
+        return Level(encoder, self.build_pooling(encoder.output_size), own=own, places=places)
 
     def build_encoder(self, size: int, hidden_size: int) -> Encoder:
         """Make the encoder that reads vectors of ``size``."""

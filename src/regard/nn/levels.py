@@ -21,9 +21,11 @@ from ..kernels import cpu
 from ..ragged import Ragged
 from .encoders import Encoder, RecurrentEncoder
 from .pooling import AttentionPooling, Pooled, Pooling
+from .positions import row_positions
+from .rows import row_sum
 from .table_rows import distinct
 
-__all__ = ["Kept", "Level", "Picked"]
+__all__ = ["Kept", "Level", "Picked", "Places"]
 
 _WHOLE_TABLE = 1 << 17  # items that a GPU projects sooner than it finds the distinct ones
 _MOST_BYTES = 1 << 28  # of projected items that are kept
@@ -51,18 +53,52 @@ class Picked:
         return Picked(self.table.index_select(0, found), self.numbers.with_values(index))
 
 
+class Places(nn.Module):
+    """Changes the weights of items by where they stand in their row; at first not at all.
+
+    An item at place i of n counts exp(s) times as much, where s is a learned sum of exp(-i/4),
+    exp(-i/12), exp(-i/40), the last of them from the end too, and i/n: the beginning may count
+    more, over a few items or many, the end, and whatever lies between. Where a share of the items
+    is left out while it learns, places are as far apart as they would be without.
+    """
+
+    def __init__(self, left_out: float = 0.0) -> None:
+        super().__init__()
+        self.left_out = left_out
+        self.scores = nn.Parameter(torch.zeros(5))
+
+    def forward(self, weights: Ragged) -> Tensor:
+        """Return the changed weights, which sum to one along every row."""
+        given = weights.values
+        rows = weights.with_values(given if given.dtype == torch.float64 else given.float())
+        apart = 1 / (1 - self.left_out) if self.training else 1.0
+        counts = rows.lengths.index_select(0, rows.row_ids)
+        place = row_positions(rows)
+        begin, end = apart * place, apart * (counts - 1 - place)
+        fading = [torch.exp(-begin / 4), torch.exp(-begin / 12), torch.exp(-begin / 40)]
+        shapes = torch.stack([*fading, torch.exp(-end / 12), (place + 0.5) / counts], 1)
+        # Ten times, so that five numbers learn as soon as the network around them does.
+        factors = torch.exp(10 * shapes.to(self.scores.dtype) @ self.scores)
+        grown = rows.values * (factors if rows.values.ndim == 1 else factors[:, None])
+        return grown / row_sum(rows.with_values(grown)).index_select(0, rows.row_ids)
+
+
 class Level(nn.Module):
     """Reads each row of items, then pools it into one vector.
 
     The states say how much each item weighs. What is added up is the states too, or with
     ``own`` the items as they came, so that a weight cannot be spent on a neighbour's content.
-    A pooling that does not weigh, such as the mean, always adds up the states.
+    A pooling that does not weigh, such as the mean, always adds up the states. With ``places``
+    weights change by where an item stands too.
     """
 
-    def __init__(self, encoder: Encoder, pooling: Pooling, *, own: bool = False) -> None:
+    def __init__(
+        self, encoder: Encoder, pooling: Pooling, *, own: bool = False, places: Places | None = None
+    ) -> None:
         super().__init__()
         self.encoder = encoder
         self.pooling = pooling
+        self.places = places
         self.own = own and pooling.weighs
         columns = pooling.output_size // encoder.output_size
         self.output_size = columns * (encoder.input_size if self.own else encoder.output_size)
@@ -83,7 +119,10 @@ class Level(nn.Module):
         if fused is not None:
             pooled = self._attend_in_one_go(items, fused)
         else:
-            pooled = self.pooling(self.read(items, across=across), weights)
+            states = self.read(items, across=across)
+            pooled = self.pooling(states, weights)
+            if self.places is not None and weights is None:
+                pooled = self.pooling(states, self.places(pooled.weights))
         if not self.own:
             return pooled
         vectors = items.look_up() if isinstance(items, Picked) else items
@@ -107,6 +146,8 @@ class Level(nn.Module):
         Asked for by exact type: a derived encoder or pooling may do something else.
         """
         if type(self.encoder) is not RecurrentEncoder or type(self.pooling) is not AttentionPooling:
+            return None
+        if self.places is not None:
             return None
         return self.pooling.in_c() if self.encoder.attends else None
 
