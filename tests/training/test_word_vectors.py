@@ -22,7 +22,7 @@ def similarity(vectors, one, other):
 def test_words_in_the_same_company_become_alike():
     vectors, known = learn_vectors([pairs_of_animals()], word_count=10, size=1000, seed=0)
     assert known.tolist() == [False, False] + [True] * 8
-    assert similarity(vectors, 2, 3) > 0.3 > 0.1 > similarity(vectors, 2, 4)
+    assert similarity(vectors, 2, 3) > 0.15 > 0.05 > similarity(vectors, 2, 4)
     np.testing.assert_allclose(vectors[known].std(), 0.3, rtol=0.3)
 
 
@@ -69,7 +69,7 @@ def test_words_in_the_same_company_are_still_told_apart():
     texts = TokenRows(rows.ravel(), np.full(400, 3))
     vectors, _ = learn_vectors([texts], word_count=6, size=50, seed=0)
     apart = np.linalg.norm(vectors[2] - vectors[3]) / np.linalg.norm(vectors[2])
-    assert apart > 0.9
+    assert apart > 1.1
     assert similarity(vectors, 2, 3) > similarity(vectors, 2, 4)
     again, _ = learn_vectors([texts], word_count=6, size=50, seed=0)
     assert np.array_equal(vectors, again)

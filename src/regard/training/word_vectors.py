@@ -25,7 +25,7 @@ _ROUNDS = 2  # of the power method; more change the vectors little
 _SPARE = 16  # columns that are dropped again, so that those kept are exact
 _SPECIAL = 2  # padding and out-of-vocabulary have no company
 _SPREAD = 0.3  # of the numbers, over all words
-_OWN = 0.8  # the share of the spread that is each word's own; with less, rare evidence is lost
+_OWN = 0.9  # the share of the spread that is each word's own; with less, rare evidence is lost
 
 
 @dataclass(frozen=True, slots=True, eq=False)
