@@ -19,6 +19,7 @@ import json
 import statistics
 import tempfile
 import time
+from collections.abc import Iterable
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -136,14 +137,19 @@ def receipts(captioner: Captioner, test: list[Captioned], count: int) -> dict[st
     words = [word for one in shown if one.receipt for word in one.receipt.written]
     decided = [word for word in words if word.decided]
     verdicts = [one.receipt.verdict for one in shown if one.receipt]
+
+    def mean(values: Iterable[float]) -> float | None:
+        known = list(values)
+        return statistics.fmean(known) if known else None
+
     return {
         "pictures": len(shown),
         "words": len(words),
-        "decided": len(decided) / len(words),
-        "drop": statistics.fmean(word.drop for word in decided),
-        "random_drop": statistics.fmean(word.random_drop for word in decided),
-        "better": statistics.fmean(word.drop > word.random_drop for word in decided),
-        "better_all": statistics.fmean(word.drop > word.random_drop for word in words),
+        "decided": mean(word.decided for word in words),
+        "drop": mean(word.drop for word in decided),
+        "random_drop": mean(word.random_drop for word in decided),
+        "better": mean(word.drop > word.random_drop for word in decided),
+        "better_all": mean(word.drop > word.random_drop for word in words),
         "verdicts": {name: verdicts.count(name) for name in sorted(set(verdicts))},
     }
 
@@ -163,9 +169,10 @@ def join(paths: list[Path], name: str) -> None:
     """Put runs of several files into one, with every reading of the test pictures before them."""
     parts = [json.loads(path.read_text()) for path in paths]
     runs = [run | {"settings": part["settings"]} for part in parts for run in part["runs"]]
-    before = json.loads((measuring.RESULTS / f"{name}.json").read_text())
-    kept = ("attention", "seed", "dev_bleu_4", "test")
-    read = [{one: run[one] for one in kept} for run in before["runs"]]
+    own, first = (measuring.RESULTS / f"{one}.json" for one in (name, "flickr8k"))
+    before = json.loads((own if own.exists() else first).read_text())
+    kept = ("attention", "seed", "dev_bleu_4", "test", "settings")
+    read = [{one: run[one] for one in kept if one in run} for run in before["runs"]]
     found = {one: value for one, value in parts[0].items() if one != "settings"}
     found["commit"] = ", ".join(sorted({part["commit"] for part in parts}))
     found["seeds"] = sorted({run["seed"] for run in runs})
