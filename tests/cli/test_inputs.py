@@ -152,3 +152,14 @@ def test_a_missing_file_is_named_with_the_one_that_was_meant(tmp_path):
         existing(str(tmp_path / "review.csv"))
     assert near_file(str(tmp_path / "zzz.parquet")) == "check the name and the folder"
     assert near_file("no/such/folder/a.csv") == "check the name and the folder"
+
+
+@pytest.mark.parametrize("times", [1, 500])
+def test_a_text_in_place_of_a_file_is_told_where_it_belongs(shell, project, times):
+    ran = shell("explain", project.model, "Nice and warm. " * times)
+    assert ran.error.startswith("there is no file 'Nice and warm. ") and len(ran.error) < 200
+    assert ran.error.endswith("; to explain a text itself, give it as --text")
+    missing = shell("explain", project.model, "a b.csv")
+    assert missing.error == "there is no file a b.csv; check the name and the folder"
+    long = shell("predict", project.model, "x" * 5000)
+    assert long.error.startswith("there is no file xxx") and long.error.count("x") < 500

@@ -42,6 +42,12 @@ def test_a_text_is_translated(shell, model):
     assert shell("translate", model, "a b c", "--beam", 1).out == "A B C\n"
 
 
+@pytest.mark.parametrize("words", [60, 600])
+def test_a_text_too_long_for_the_name_of_a_file_is_translated(shell, model, words):
+    ran = shell("translate", model, "aaaaaa " * words)
+    assert ran.code == 0 and ran.out.count("\n") == 1
+
+
 def test_several_come_with_rank_and_score(shell, model):
     lines = shell("translate", model, "a b c", "--n-best", 3).out.splitlines()
     assert [line.split("\t")[0] for line in lines] == ["1", "2", "3"]

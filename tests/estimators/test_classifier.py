@@ -156,8 +156,8 @@ def test_streams_are_read_once(fitted):
 @pytest.mark.parametrize(
     ("texts", "labels", "message"),
     [
-        (["a", "b"], ["x"], "more texts than labels: only 1 labels"),
-        (["a"], ["x", "y"], "more labels than texts: only 1 texts"),
+        (["a", "b"], ["x"], "more texts than labels, of which there are 1"),
+        (["a"], ["x", "y"], "more labels than texts, of which there are 1"),
         (["a", "b"], ["x", "x"], "all 2 documents have the label 'x'"),
         ([], [], "no documents to train on"),
         (["a", "b"], [[], []], "none of the 2 documents has a label"),

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from .inputs import LONGEST_NAME
+from .inputs import is_there
 from .options import Device, Json
 from .output import show
 from .settings_file import toml
@@ -65,7 +65,7 @@ def info(
 
 def _read(text: str | None) -> str | None:
     """The text itself, or that of a file of this name."""
-    if text is None or len(text) > LONGEST_NAME or not Path(text).is_file():
+    if text is None or not is_there(text) or not Path(text).is_file():
         return text
     return Path(text).read_text(encoding="utf-8", errors="replace")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from ..text.document import Document
 
 __all__ = [
-    "LONGEST_NAME",
     "DocumentsToRead",
     "Limit",
     "TextsToExplain",
@@ -30,13 +30,14 @@ __all__ = [
     "document_columns",
     "existing",
     "first",
+    "is_there",
     "near_file",
     "open_documents",
     "pair_columns",
     "source_columns",
 ]
 
-LONGEST_NAME = 1000  # characters; what is longer is the text itself
+_SHOWN = 100  # characters of a name that an error repeats
 Limit = Annotated[
     int | None, typer.Option(min=1, help="Take only the first so many documents; by default all.")
 ]
@@ -217,12 +218,14 @@ class TextsToExplain:
             columns = document_columns(
                 facts, text=self.column, encoding=encoding, labelled=False, tell=tell
             )
+        _require_no_text(str(self.data))
         reader = open_documents(str(self.data), columns, tell=remarks.add)
         texts = list(first(reader, self.limit + 1))
         if not texts:
             raise DataError(f"{reader.name} has no texts to explain")
         if len(texts) > self.limit:
-            remarks.add(f"explaining the first {self.limit:,} documents; --limit explains more")
+            some = f"{self.limit:,} documents" if self.limit > 1 else "document"
+            remarks.add(f"explaining the first {some}; --limit explains more")
         remarks.say()
         return texts[: self.limit]
 
@@ -234,14 +237,35 @@ def first(documents: Iterable[Document], limit: int | None) -> Iterable[Document
 
 def existing(path: str) -> str:
     """Return the path, or say kindly that there is nothing there."""
-    if path == STANDARD_INPUT or Path(path).exists():
+    if path == STANDARD_INPUT or is_there(path):
         return path
-    raise DataError(f"there is no file {path}; {near_file(path)}")
+    raise DataError(f"there is no file {_shortened(path)}; {near_file(path)}")
+
+
+def is_there(path: str) -> bool:
+    """Whether there is a file or folder of this name, which may be too long for one."""
+    return os.path.exists(path)  # a Path raises where a name is too long
+
+
+def _require_no_text(data: str) -> None:
+    """Say where a text belongs that stands in the place of a file."""
+    from ..data.formats.table import has_known_suffix
+
+    if is_there(data) or has_known_suffix(Path(data)):
+        return
+    if any(letter.isspace() for letter in data):
+        raise DataError(
+            f"there is no file {_shortened(data)!r}; to explain a text itself, give it as --text"
+        )
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _SHOWN else f"{name[:_SHOWN]}…"
 
 
 def near_file(path: str) -> str:
     """Return how an error about a missing file goes on: one beside it that is written alike."""
     place = Path(path)
-    beside = place.parent.iterdir() if place.parent.is_dir() else ()
+    beside = place.parent.iterdir() if os.path.isdir(place.parent) else ()
     near = nearest(place.name, [entry.name for entry in itertools.islice(beside, 1000)])
     return f"did you mean {place.with_name(near)}?" if near else "check the name and the folder"

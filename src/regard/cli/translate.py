@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ..data.formats.lines import STANDARD_INPUT
-from .inputs import LONGEST_NAME
+from .inputs import is_there
 from .options import Device, Encoding, ModelFolder, Quiet
 from .output import require_output
 from .tasks import find_task
@@ -55,8 +55,7 @@ def translate(
     from ..data.formats.table import written_suffixes
 
     if out != STANDARD_INPUT:
-        # The text may be the text itself, too long for the name of a file.
-        read = text if len(text) < LONGEST_NAME else None
+        read = text if is_there(text) else None  # or it is the text itself
         require_output(out, (".txt", *written_suffixes()), inputs=(read,))
     find_task(model, context).translate(
         TextsToTranslate(

@@ -250,7 +250,9 @@ def _pair_up(texts: Iterable[object], labels: Iterable[object] | None) -> Iterat
     for number, (text, label) in enumerate(pairs, 1):
         if text is nothing or label is nothing:
             more, fewer = ("labels", "texts") if text is nothing else ("texts", "labels")
-            raise DataError(f"there are more {more} than {fewer}: only {number - 1:,} {fewer}")
+            raise DataError(
+                f"there are more {more} than {fewer}, of which there are {number - 1:,}"
+            )
         yield Row(number, {"text": text, "label": label})
 
 
@@ -277,6 +279,8 @@ def one_column(given: Iterable[object], name: str) -> Iterable[object]:
         raise DataError(f"{name} must be a list of strings, got a single one; put it in a list")
     if isinstance(given, Mapping):
         raise DataError(f"{name} must be a list of strings, got a mapping of {_shown(given)}")
+    if not isinstance(given, Iterable):
+        raise DataError(f"{name} must be a list of strings, got {given!r:.100}")
     shape = _shape(given)
     if shape is None or len(shape) == 1:
         return given

@@ -67,6 +67,12 @@ def test_bytes_that_are_no_text_are_a_bad_line_among_good_ones(tmp_path, wrong):
     assert encoding == "utf-8"
 
 
+def test_a_picture_is_no_text(tmp_path):
+    path = write(tmp_path, b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x04\x4c\xd8\n")
+    with pytest.raises(DataError, match=r"a\.csv is no text: it holds zero bytes; .*--encoding"):
+        lines(path)
+
+
 def test_once_a_file_has_shown_to_be_utf_8_no_line_is_guessed(tmp_path):
     path = write(tmp_path, "schön\n".encode() + "schön\n".encode("cp1252"))
     assert [problem is None for _, problem in lines(path)[0]] == [True, False]

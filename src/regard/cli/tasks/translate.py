@@ -12,7 +12,7 @@ from ...data.formats.lines import STANDARD_INPUT
 from ...errors import DataError
 from ...files import replacing, standard_output
 from ...views.drawing.terminal import printable
-from ..inputs import LONGEST_NAME, existing, near_file, open_documents, pair_columns, source_columns
+from ..inputs import existing, is_there, near_file, open_documents, pair_columns, source_columns
 from ..output import Delivery, Drawn, Remarks, counted, say
 from ..training import (
     TRANSLATOR_PARTS,
@@ -271,7 +271,7 @@ def _documents(text: str, columns: Callable[[], Columns], *, tell: Callable[[str
         lines = Lines(text, asked.encoding)
         return read_rows(({asked.text: line.rstrip("\r\n")} for line, _ in lines), asked)
     place = Path(text)
-    if len(text) < LONGEST_NAME and place.is_file():
+    if is_there(text) and place.is_file():
         return open_documents(text, columns(), tell=tell)
     if has_known_suffix(place) and " " not in text:
         raise DataError(f"there is no file {text}; {near_file(text)}")

@@ -138,6 +138,11 @@ class Lines:
         if head.isascii():
             return True
         if not is_utf_8(head):
+            if b"\0" in head:
+                raise DataError(
+                    f"{self.name} is no text: it holds zero bytes; if it is one in an encoding of "
+                    "its own, pass that (--encoding utf-16, ...)"
+                )
             self._weigh(head, 1)
         return False
 
