@@ -286,3 +286,37 @@ def test_the_same_model_gives_the_same_page(fitted, written, tmp_path):
     again = tmp_path / written.name
     write_page(saved_in(fitted, tmp_path / "model"), again)
     assert again.read_bytes() == written.read_bytes()
+
+
+UNSPACED = {
+    "chinese": [
+        "房间很干净，服务非常热情。早餐也不错！",
+        "酒店太吵了，我们一晚上没睡好。再也不来。",
+    ],
+    "japanese": [
+        "部屋はとても静かで、よく眠れました。",
+        "スタッフの態度が悪く、眠れませんでした。",
+    ],
+    "korean": ["이 영화는 정말 재미있었다.", "배우들의 연기가 너무 어색했어요!"],
+}
+
+
+@pytest.mark.parametrize("script", UNSPACED)
+def test_words_are_shaded_and_taken_away_where_characters_are_read(visit, tmp_path, script):
+    pytest.importorskip("icu4py")
+    texts = UNSPACED[script]
+    fitted = tiny(text__hangul="syllables").fit(texts * 20, ["good", "bad"] * 20)
+    write_page(saved_in(fitted, tmp_path / "model"), tmp_path / "page.html")
+    page = visit(tmp_path / "page.html")
+    for method in METHODS:
+        found = explain(page, texts[1], method=method)["decisions"][0]["weights"][0]
+        weights = fitted.explain(texts[1], method=method, receipt=False).decisions[0].level("word")
+        assert [tuple(piece) for piece in found["pieces"]] == list(weights.pieces)
+        assert len(found["pieces"]) < len(texts[1]) - 4, "words, not characters"
+        np.testing.assert_allclose(found["values"], weights.values, atol=NEAR)
+    receipt = explain(page, texts[1], receipt=True)["decisions"][0]["receipt"]
+    ours = fitted.explain(texts[1]).decisions[0].receipt
+    assert receipt["curves"][0]["piece_count"] == ours.curves[0].piece_count
+    strange = fitted.explain("眠れz 영화x 房间y", receipt=False)
+    shown = explain(page, "眠れz 영화x 房间y")
+    assert [tuple(span) for span in shown["unknown"]] == list(strange.unknown)

@@ -9,7 +9,7 @@ import pytest
 
 from regard.export.reader import reader_module
 from regard.text.characters import lower_words
-from regard.text.tokenize import TextConfig, tokenize, tokenize_many
+from regard.text.tokenize import TextConfig, join_words, tokenize, tokenize_many
 from regard.text.vocab import Vocab
 from support.odd_texts import odd_texts
 
@@ -55,6 +55,23 @@ def test_the_scanner_finds_what_tokenize_finds(scripts, hangul):
         assert lengths == tokens.per_sentence.tolist(), repr(text)
         wanted = [[ord(letter) for letter in word] for word in lower_words(tokens.words())]
         assert words == wanted, repr(text)
+
+
+def test_the_words_that_people_see_are_those_of_regard(scripts):
+    pytest.importorskip("icu4py")
+    join = """([texts, hangul]) => {
+      const rules = makeRules(globalThis.written, hangul === "syllables");
+      const reader = new Reader(["<pad>", "<oov>"], rules, { lowercase: true });
+      return texts.map((text) => reader.readWords(text).sizes);
+    }"""
+    every = [text.encode("utf-8", "replace").decode() for text in texts()]
+    for hangul in ("words", "syllables"):
+        tokens = tokenize_many(every, TextConfig(hangul=hangul))
+        for text, found, sizes in zip(
+            every, map(join_words, tokens), scripts.evaluate(join, [every, hangul]), strict=True
+        ):
+            expected = [1] * len(found) if found.per_word is None else found.per_word.tolist()
+            assert sizes == expected, repr(text)
 
 
 def test_caps_leave_what_they_leave_in_training(scripts):

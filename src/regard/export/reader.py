@@ -16,6 +16,7 @@ from ..text.characters import kind_table, lower_table
 from ..text.markup import BLOCK_TAGS, ENTITIES, INLINE_TAGS
 from ..text.sentences import WORD_LISTS
 from ..text.spelling import ALIKE
+from ..text.words import PARTICLES, STANDING
 
 __all__ = ["asset", "reader_module", "scanner_rules"]
 
@@ -77,7 +78,8 @@ def scanner_rules() -> dict[str, object]:
         "tags": tags | dict.fromkeys(sorted(BLOCK_TAGS), ord("\f")),
         "entities": ENTITIES,
         "alike": asdict(ALIKE),
-        "lists": {name: sorted(words) for name, words in zip(_LISTS, WORD_LISTS, strict=True)},
+        "lists": {name: sorted(words) for name, words in zip(_LISTS, WORD_LISTS, strict=True)}
+        | {"particles": sorted(PARTICLES), "standing": sorted(STANDING)},
     }
 
 

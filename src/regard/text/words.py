@@ -15,7 +15,14 @@ from numpy.typing import NDArray
 from ..errors import MissingExtra
 from .characters import Kinds
 
-__all__ = ["dictionary_joins", "join_endings", "katakana_joins", "word_spans"]
+__all__ = [
+    "PARTICLES",
+    "STANDING",
+    "dictionary_joins",
+    "join_endings",
+    "katakana_joins",
+    "word_spans",
+]
 
 _REACH = 2  # how far to either side a rule looks
 _RUN = re.compile(rb"c[cm]+")
@@ -30,8 +37,10 @@ _SHORT_WORDS = (
     "で だ です この その あの どの こと もの とき ため ここ そこ もう まだ また よく いい なに "
     "どう そう さん"
 )
-_PARTICLES = frozenset(_BEHIND_WORDS.split())
-_STANDING = _PARTICLES | frozenset(_SHORT_WORDS.split())
+PARTICLES = frozenset(_BEHIND_WORDS.split())
+"""Words of hiragana that stand behind others and take no ending."""
+STANDING = PARTICLES | frozenset(_SHORT_WORDS.split())
+"""Words of hiragana that are no endings."""
 _KATAKANA = ((0x30A1, 0x30FB), (0x30FC, 0x30FF), (0x31F0, 0x3200), (0xFF66, 0xFFA0))
 
 
@@ -194,9 +203,9 @@ def _is_ending(piece: str, before: str, following: str) -> bool:
         return False
     if piece[0] in _SMALL:
         return True
-    if len(piece) > 2 or before in _PARTICLES:
+    if len(piece) > 2 or before in PARTICLES:
         return False
-    return following == "っ" or piece not in _STANDING
+    return following == "っ" or piece not in STANDING
 
 
 def _characters(written: str) -> NDArray[np.intp]:

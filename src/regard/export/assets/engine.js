@@ -136,7 +136,7 @@ class Engine {
   }
 
   async explain({ text: source, method, label, receipt }) {
-    const { about, model } = this, text = this.reader.read(source), eraser = new Eraser(model, text.rows);
+    const { about, model } = this, text = this.reader.readWords(source), eraser = new Eraser(model, text.rows, text.sizes);
     const answer = eraser.whole(), likely = model.likely(answer.logits);
     const names = about.labels.map(String), asked = names.indexOf(String(label));
     const chosen = asked >= 0 ? asked : likely.indexOf(Math.max(...likely));

@@ -40,13 +40,26 @@ class Draw {
 
 /** One document, and versions of it without some pieces. A sentence that lost no word is not read again. */
 class Eraser {
-  constructor(model, rows) {
+  constructor(model, rows, sizes) {
     this.model = model;
     this.rows = rows;
     this.sentences = rows.map((ids) => model.readSentence(ids));
-    this.homes = rows.flatMap((ids, number) => Array(ids.length).fill(number)); // the sentence of each word
-    this.starts = rows.map((_, number) => this.homes.indexOf(number)); // the first word of each sentence
-    this.wordCount = this.homes.length;
+    this.words = sizes.flatMap((size, word) => Array(size).fill(word)); // the word of each token
+    this.wordCount = sizes.length;
+    this.homes = []; // the sentence of each word
+    this.starts = []; // the first token of each sentence
+    let token = 0;
+    rows.forEach((ids, number) => {
+      this.starts.push(token);
+      for (const end = token + ids.length; token < end; token += 1) this.homes[this.words[token]] = number;
+    });
+  }
+
+  /** Add up what the tokens of each word have. */
+  byWord(rows) {
+    const sums = Array(this.wordCount).fill(0);
+    rows.flatMap((row) => [...row]).forEach((value, token) => { sums[this.words[token]] += value; });
+    return sums;
   }
 
   count(level) { return level === "word" ? this.wordCount : this.rows.length; }
@@ -60,7 +73,7 @@ class Eraser {
         if (kept[number]) left.push(sentence);
         return;
       }
-      const start = this.starts[number], ids = sentence.ids.filter((_, word) => kept[start + word]);
+      const start = this.starts[number], ids = sentence.ids.filter((_, token) => kept[this.words[start + token]]);
       if (ids.length) left.push(ids.length === sentence.ids.length ? sentence : this.model.readSentence(ids));
     });
     return this.model.readDocument(left).logits;
@@ -89,12 +102,12 @@ class Eraser {
 const METHODS = {
   async gradient_input(eraser, answer, label) {
     const rows = eraser.model.gradientInput(eraser.rows, label);
-    return { words: rows.flatMap((row) => [...row]), sentences: rows.map((row) => row.reduce((sum, score) => sum + score, 0)), unit: "log-odds" };
+    return { words: eraser.byWord(rows), sentences: rows.map((row) => row.reduce((sum, score) => sum + score, 0)), unit: "log-odds" };
   },
 
   async attention_gradient(eraser, answer, label) {
     const { words, sentences } = eraser.model.attentionGradient(eraser.rows, label);
-    return { words: words.flatMap((row) => [...row]), sentences, unit: "log-odds" };
+    return { words: eraser.byWord(words), sentences, unit: "log-odds" };
   },
 
   async erasure(eraser, answer, label) {
@@ -115,7 +128,7 @@ const METHODS = {
 
   async attention(eraser, answer) {
     return {
-      words: eraser.sentences.flatMap((sentence) => [...sentence.found.weights]),
+      words: eraser.byWord(eraser.sentences.map((sentence) => sentence.found.weights)),
       sentences: answer.found ? [...answer.found.weights] : [],
       unit: null, // weights, which know no sign
     };

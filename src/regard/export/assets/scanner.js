@@ -114,8 +114,8 @@ function isAttached(written, at, token) {
   return kind === FLAG && written[at - 1] === FLAG && token === at - 1;
 }
 
-/** Where each token begins and ends, [start, end, start, end, ...]. */
-function findWords(kinds, partsHangul) {
+/** Where each token begins and ends, [start, end, start, end, ...]; `joined` flags characters that go on with the one before. */
+function findWords(kinds, partsHangul, joined = []) {
   const written = withMargin(kinds), bases = withBases(written);
   const spans = [];
   let before = SPACE, token = -1;
@@ -123,7 +123,8 @@ function findWords(kinds, partsHangul) {
     let kind = bases[at];
     if (IS_MIDDLE[kind]) kind = joinedKind(bases, at);
     if (partsHangul && kind === HANGUL) kind = UNSPACED;
-    const goesOn = (IS_WORD[before] && IS_WORD[kind]) || (before === kind && IS_REPEATED[kind]) || isAttached(written, at, token);
+    const goesOn = (IS_WORD[before] && IS_WORD[kind]) || (before === kind && IS_REPEATED[kind]) || isAttached(written, at, token)
+      || joined[at - MARGIN];
     if (!goesOn) {
       if (!IS_NOTHING[before]) spans.push(at - MARGIN);
       if (!IS_NOTHING[kind]) {
@@ -134,6 +135,65 @@ function findWords(kinds, partsHangul) {
     before = kind;
   }
   return Int32Array.from(spans);
+}
+
+// ---------------------------------------------------------------- what people see as words
+
+const UNSPACED_RUN = /c[cm]+/g, HIRAGANA = /^[ぁ-ゖー]+$/, INFLECTED = /[ぁ-ゖ一-鿿々]/, SMALL = "っゃゅょぁぃぅぇぉー";
+const isKatakana = (code) => (code >= 0x30a1 && code < 0x30fb) || (code >= 0x30fc && code < 0x30ff)
+  || (code >= 0x31f0 && code < 0x3200) || (code >= 0xff66 && code < 0xffa0);
+
+/** How many tokens make up each word, where a model reads characters or syllables; tokens come sentence by sentence. */
+function joinWords({ kinds, codes, plain }, spans, rows, rules) {
+  if (!codes.some((code) => IS_UNSPACED[rules.kinds[code]])) return spans.map(() => 1);
+  const starts = wordStarts(plain, findWords(kinds, false, findJoins(kinds, codes)), rules);
+  const sizes = [];
+  let token = 0, word = 0;
+  for (const row of rows) {
+    for (let first = token; token < first + row.length; token += 1) {
+      const before = word;
+      while (word < starts.length && starts[word] <= spans[token][0]) word += 1;
+      if (token > first && word === before) sizes[sizes.length - 1] += 1;
+      else sizes.push(1);
+    }
+  }
+  return sizes;
+}
+
+/** Which characters go on with the word before them: as the browser's dictionaries have it, and in foreign words of Japanese. */
+function findJoins(kinds, codes) {
+  const joined = Uint8Array.from(codes, (code, at) => Number(at > 0 && isKatakana(code) && isKatakana(codes[at - 1])));
+  if (!Intl.Segmenter) return joined; // then a character is a word
+  const dictionary = new Intl.Segmenter("und", { granularity: "word" });
+  for (const run of spellKinds(kinds).matchAll(UNSPACED_RUN)) {
+    let at = run.index;
+    for (const { segment } of dictionary.segment(spell(codes, at, at + run[0].length))) {
+      const size = Array.from(segment).length;
+      joined.fill(1, at + 1, at + size);
+      at += size;
+    }
+  }
+  return joined;
+}
+
+/** Where words begin, with the endings of Japanese verbs and adjectives put to them: dictionaries cut 眠れません into four. */
+function wordStarts(plain, spans, rules) {
+  const starts = [];
+  let over = -1; // where the word before ends
+  for (let at = 0; at < spans.length; at += 2) {
+    const start = spans[at], end = spans[at + 1], following = spans[at + 2] === end ? plain[end] : "";
+    const goesOn = over === start && isEnding(plain.slice(start, end), plain.slice(starts.at(-1), start), following, rules);
+    if (!goesOn) starts.push(start);
+    over = end;
+  }
+  return starts;
+}
+
+function isEnding(piece, before, following, rules) {
+  if (!HIRAGANA.test(piece) || !INFLECTED.test(before.at(-1))) return false;
+  if (SMALL.includes(piece[0])) return true;
+  if (piece.length > 2 || rules.particles.has(before)) return false;
+  return following === "っ" || !rules.standing.has(piece);
 }
 
 // ---------------------------------------------------------------- sentences
@@ -443,7 +503,7 @@ class Reader {
   read(source) {
     const scanned = scan(source, this.rules), words = wordsOf(scanned, this.text.lowercase);
     const { max_sentences: sentences, max_words: most } = this.text;
-    const found = { source, rows: [], spans: [], sentences: [], unknown: [], readAs: [], unread: [] };
+    const found = { source, characters: scanned.text, rows: [], spans: [], sentences: [], unknown: [], readAs: [], unread: [] };
     let first = 0, cut = false; // whether the word before was left out
     scanned.lengths.forEach((length, number) => {
       const left = sentences && number >= sentences ? 0 : Math.min(length, most || length), row = new Int32Array(left);
@@ -469,5 +529,21 @@ class Reader {
       first += length;
     });
     return found;
+  }
+
+  /** Read one text as people see it: words as a whole, also where they are read in parts. */
+  readWords(source) {
+    const found = this.read(source), ids = found.rows.flatMap((row) => [...row]);
+    const sizes = joinWords(found.characters, found.spans, found.rows, this.rules), spans = [], lost = [];
+    let token = 0;
+    for (const size of sizes) {
+      const span = [found.spans[token][0], found.spans[token + size - 1][1]];
+      spans.push(span);
+      if (ids.slice(token, token + size).includes(1)) lost.push(span);
+      token += size;
+    }
+    const whole = new Set(spans.map(String)), readAs = found.readAs.filter(([span]) => whole.has(String(span)));
+    const unknown = [...lost, ...readAs.map(([span]) => span)].sort((one, other) => one[0] - other[0]);
+    return { ...found, sizes, spans, readAs, unknown };
   }
 }
