@@ -159,7 +159,8 @@ def test_tables_of_words_are_weighed_beside_another_as_alone(emphasis):
         NGramTable(words, np.linspace(1, 3, len(words), dtype=np.float32), 1, emphasis),
     ]
     draw = np.random.default_rng(2)
-    weights = [draw.normal(size=(len(table), 3)).astype(np.float32) for table in tables]
+    columns = [draw.normal(size=(3, len(table))).astype(np.float32) for table in tables]
+    weights = [own.T for own in columns]  # which do not lie row after row
     together = weigh_tables(tables, weights, rows, threads=2)
     for table, own, found in zip(tables, weights, together, strict=True):
         assert found.tobytes() == table.weigh(rows, own).tobytes()

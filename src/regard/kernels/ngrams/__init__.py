@@ -178,13 +178,13 @@ class KeptTable:
         """
         tables = ((self, weights), *others)
         sums = [np.zeros((len(sentences), weights.shape[1])) for _ in tables]
-        weighings = (_Weighing * len(tables))()
+        weighings = [_Weighing() for _ in tables]  # which keep alive what they point at
         for weighing, (table, own), summed in zip(weighings, tables, sums, strict=True):
             assert own.shape == (table._job.count, weights.shape[1])
             weighing.table = ctypes.addressof(table._job)
             weighing.fill(weights=np.ascontiguousarray(own), sums=summed)
         job = _Job()
-        job.tables, job.table_count = weighings, len(tables)
+        job.tables, job.table_count = (_Weighing * len(tables))(*weighings), len(tables)
         lengths = _hand_over(job, ids, sentence_lengths, sentences, weights.shape[1])
         most = int(lengths.max(initial=0))
         words = _room(most, threads)
