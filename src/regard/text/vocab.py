@@ -142,7 +142,10 @@ class Vocab:
         """Which of these words are not here and read as others, and as which."""
         if self._alike is None:
             return {}
-        unknown = [word for word in dict.fromkeys(words) if word not in self]
+        distinct = list(dict.fromkeys(words))
+        spelt = lower_words(distinct) if self.lowercase else distinct
+        pairs = zip(distinct, spelt, strict=True)
+        unknown = [word for word, known in pairs if known not in self._ids]
         ids = self.ids(unknown).tolist()
         return {
             word: self.words[id] for word, id in zip(unknown, ids, strict=True) if id != UNKNOWN
