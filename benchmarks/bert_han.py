@@ -176,11 +176,14 @@ def add(options: argparse.Namespace, name: str, found: dict[str, object]) -> Non
 
 def merge(options: argparse.Namespace) -> None:
     """Add the runs of files that were made elsewhere; the file then tells of the last of them."""
-    known = json.loads(options.out.read_text())["runs"] if options.out.exists() else {}
+    before = json.loads(options.out.read_text()) if options.out.exists() else {}
+    runs, seeds = before.get("runs", {}), set(before.get("seeds", ()))
     for path in options.add:
         found = json.loads(path.read_text())
-        known |= found["runs"]
-        options.out.write_text(json.dumps({**found, "runs": known}, indent=2) + "\n")
+        runs |= found["runs"]
+        seeds |= set(found["seeds"])
+        whole = {**found, "seeds": sorted(seeds), "runs": runs}
+        options.out.write_text(json.dumps(whole, indent=2) + "\n")
 
 
 def about_run() -> dict[str, object]:
