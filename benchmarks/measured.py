@@ -86,6 +86,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         *inside("estimators", "pretrained pretraining"),
         "data/sentence_store.py",
     ),
+    "ceiling": (*CHOSEN, *inside("audit", "opponents plausibility")),
     "comparing": (
         *CHOSEN,
         *inside("models", "bert_han cahan fasttext flat hierarchical_transformer"),
