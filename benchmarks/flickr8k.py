@@ -9,7 +9,8 @@ looked at once at the end. ``mean`` is the same decoder with every cell weighed 
 mean-pooled picture. BLEU counts words in lower case without punctuation, against five references.
 --validation-only leaves the test alone: that is how settings are chosen; --save keeps the models,
 and --score FOLDER scores those that were kept, which are named by their attention and seed.
---join FILE... puts runs together that were done side by side, and keeps what the test said before.
+--join FILE... puts runs together that were done side by side, and keeps what the test said before;
+--tried FILE... keeps beside them what settings that were not chosen had on the dev pictures.
 """
 
 from __future__ import annotations
@@ -165,8 +166,11 @@ def lead(runs: list[dict]) -> dict[str, float]:
     return {"bleu_4": between, "low": float(interval.low), "high": float(interval.high)}
 
 
-def join(paths: list[Path], name: str) -> None:
-    """Put runs of several files into one, with every reading of the test pictures before them."""
+def join(paths: list[Path], name: str, tried: list[Path]) -> None:
+    """Put runs of several files into one, with every reading of the test pictures before them.
+
+    ``tried`` are what ``--save`` wrote of all settings among which the dev pictures chose.
+    """
     parts = [json.loads(path.read_text()) for path in paths]
     runs = [run | {"settings": part["settings"]} for part in parts for run in part["runs"]]
     own, first = (measuring.RESULTS / f"{one}.json" for one in (name, "flickr8k"))
@@ -178,6 +182,8 @@ def join(paths: list[Path], name: str) -> None:
     found["seeds"] = sorted({run["seed"] for run in runs})
     found["runs"] = sorted(runs, key=lambda run: (run["seed"], run["attention"] == "mean"))
     found["lead"] = lead(runs)
+    if tried:
+        found["tried"] = [{"of": path.stem} | json.loads(path.read_text()) for path in tried]
     found["read_before"] = [*before.get("read_before", []), *read]
     measuring.save(name, found)
 
@@ -195,11 +201,12 @@ def main() -> None:
     parser.add_argument("--save", type=Path)
     parser.add_argument("--score", type=Path, nargs="+", default=[])
     parser.add_argument("--join", type=Path, nargs="+", default=[])
+    parser.add_argument("--tried", type=Path, nargs="+", default=[])
     parser.add_argument("--validation-only", action="store_true")
     parser.add_argument("--name", default="flickr8k")
     options = parser.parse_args()
     if options.join:
-        return join(options.join, options.name)
+        return join(options.join, options.name, options.tried)
     with tempfile.TemporaryDirectory() as folder:
         options.features = options.features or Path(folder)
         runs: list[dict[str, object]] = []

@@ -104,6 +104,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "export-html": (*inside("export", "html_page packing rounding"), "export/assets"),
     "few_pairs": TRANSLATING,
     "flickr8k": CAPTIONER,
+    "flickr8k-transformer": (*CAPTIONER, *TRANSFORMER, "nn/decoding/transformer.py"),
     "flickr8k-search": (*CAPTIONS, "data/captions.py"),
     "gpu-recurrence": ("kernels/gpu",),
     "gpu-training-bfloat16": (*HAN, *LEARNING, "kernels/gpu"),
