@@ -44,8 +44,8 @@ def accuracy(model, documents):
 
 
 def test_a_few_marks_cure_a_model_of_a_false_cue():
-    documents, greetings = planted(300, 0.97)
-    flipped, _ = planted(100, 0.03, seed=1)
+    documents, greetings = planted(300, 0.99)
+    flipped, _ = planted(100, 0.01, seed=1)
     settings = {"training__epochs": 4, "progress": False}
     before = tiny(**settings).fit_documents(documents)
     marks = mark(documents, greetings, 12)
