@@ -146,6 +146,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "threads": (*ANSWERING, *STEPS),
     "transformer": (*TRANSFORMER, "models/transformer.py", "nn/decoding/transformer.py"),
     "trust": (*CLASSIFIER, *ASKING, "audit/faithfulness.py", "explain/receipts.py"),
+    "trust-seeds": (*CLASSIFIER, *ASKING, "audit/faithfulness.py", "explain/receipts.py"),
     "unknown-words": CLASSIFIER,
     "verdict": (*CHOSEN, "audit/faithfulness.py"),
     "versions": (*ANSWERING, *LEARNING, *NGRAMS, *WRITING),
