@@ -101,7 +101,7 @@ def test_ngrams_that_are_learnt_once_are_those_of_every_variant(toy_reviews, mon
         asked.append(given)
         return learn(*given, **named)
 
-    monkeypatch.setattr(pooling.wide, "learn_ngrams", pooling.learning_once(counted))
+    monkeypatch.setattr(pooling.wide, "learn_ngrams", pooling.once(counted, pooling.key_of_ngrams))
     pooling.train("HN-ATT", 1, options)
     recalled = pooling.train("HN-MAX", 1, options)
     assert len(asked) == 1 and recalled["right_whole"] == own["right_whole"]
