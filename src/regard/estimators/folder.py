@@ -231,6 +231,7 @@ class SavedFolder:
     def settings(self, name: str, kind: type[T]) -> T:
         """Read a section of settings."""
         section = self.section(name)
+        # Of a network from outside the package a newer regard says nothing: from_dict refuses.
         if kind.__module__.partition(".")[0] == __package__.partition(".")[0]:
             known = [field.name for field in fields(kind)]
             self.require_known(f"config.json says of {name}", section, known)

@@ -270,19 +270,18 @@ def weigh_tables(
     threads: int = 1,
 ) -> list[Floats]:
     """Do as ``weigh`` for several tables, those of words alone together with the first."""
+    pairs = list(zip(tables, weights, strict=True))
     if not available() or not all(map(len, tables)):
-        pairs = zip(tables, weights, strict=True)
         return [table.values(rows).weighed_by(own) for table, own in pairs]
-    first = tables[0]
+    first, own = pairs[0]
     if any(one.longest > 1 or one.emphasis != first.emphasis for one in tables[1:]):
-        pairs = zip(tables, weights, strict=True)
         return [table.weigh(rows, own, threads=threads) for table, own in pairs]
     return first._kept.weigh(
         rows.ids,
         rows.sentence_lengths,
         rows.sentences,
-        weights[0],
-        others=[(table._kept, own) for table, own in zip(tables[1:], weights[1:], strict=True)],
+        own,
+        others=[(table._kept, theirs) for table, theirs in pairs[1:]],
         heights=first._heights(rows),
         threads=threads,
     )

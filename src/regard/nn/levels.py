@@ -57,7 +57,7 @@ class Places(nn.Module):
     """Changes the weights of items by where they stand in their row; at first not at all.
 
     An item at place i of n counts exp(s) times as much, where s is a learned sum of exp(-i/4),
-    exp(-i/12), exp(-i/40), the last of them from the end too, and i/n: the beginning may count
+    exp(-i/12), exp(-i/40), the second of them from the end too, and i/n: the beginning may count
     more, over a few items or many, the end, and whatever lies between. Where a share of the items
     is left out while it learns, places are as far apart as they would be without.
     """
