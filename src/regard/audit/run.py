@@ -112,8 +112,8 @@ def sample(items: Iterable[T], limit: int, seed: int = 0) -> list[T]:
 def audit(
     classifier: HasFitted,
     documents: Sequence[Document],
-    options: AuditOptions = AuditOptions(),  # noqa: B008  (frozen)
-    companions: Companions = Companions(),  # noqa: B008
+    options: AuditOptions = AuditOptions(),
+    companions: Companions = Companions(),
 ) -> Audit:
     """Measure how far the explanations of a classifier can be trusted on these documents."""
     if not documents:

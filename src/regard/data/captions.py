@@ -107,7 +107,7 @@ def find_captions(path: Path | str) -> Path:
 
 def read_captions(
     path: Path | str,
-    columns: CaptionColumns = CaptionColumns(),  # noqa: B008
+    columns: CaptionColumns = CaptionColumns(),
     *,
     on_bad_row: OnBadRow = "stop",
     tell: Callable[[str], None] | None = None,

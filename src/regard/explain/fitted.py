@@ -77,7 +77,7 @@ class Fitted:
     def answers(
         self,
         texts: Sequence[str],
-        question: Question = Question(),  # noqa: B008  (frozen)
+        question: Question = Question(),
     ) -> Iterator[tuple[tuple[int, ...], Answers]]:
         """Answer texts in batches; with each batch come the places of its texts."""
         label, against = self._number(question.label), self._number(question.against)
@@ -111,7 +111,7 @@ class Fitted:
     def explain(
         self,
         texts: Iterable[str],
-        question: Question = Question(),  # noqa: B008  (frozen)
+        question: Question = Question(),
     ) -> list[Explanation]:
         """Explain the answer about each text, in the order of the texts."""
         name = self.default_method if question.method == "default" else question.method

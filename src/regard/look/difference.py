@@ -49,7 +49,7 @@ def compare(
     old: HasFitted,
     new: HasFitted,
     documents: Iterable[Document],
-    settings: Comparison = Comparison(),  # noqa: B008  (frozen)
+    settings: Comparison = Comparison(),
 ) -> Difference:
     """Return the documents whose label, or whose reasons, are not the same with both models."""
     one, two = old.fitted_, new.fitted_
@@ -68,7 +68,7 @@ def learn_usual(
     old: HasFitted,
     others: Sequence[HasFitted],
     documents: Iterable[Document],
-    settings: Comparison = Comparison(),  # noqa: B008  (frozen)
+    settings: Comparison = Comparison(),
 ) -> Comparison:
     """Return the settings with the overlap below which reasons differ more than a seed explains.
 

@@ -96,7 +96,7 @@ class Labeller:
         text_column: str = "text",
         *,
         device: str = "cpu",
-        labelling: Labelling = Labelling(),  # noqa: B008
+        labelling: Labelling = Labelling(),
     ) -> None:
         import torch
 

@@ -164,7 +164,7 @@ class SettingsSearch:
         trials: int = 20,
         seconds: float | None = None,
         by: str = "loss",
-        start: Start = Start(),  # noqa: B008
+        start: Start = Start(),
         options: FitOptions = FitOptions(),  # noqa: B008
         data: str = "",
         tell: Callable[[Trial], None] = lambda trial: None,

@@ -91,7 +91,7 @@ class WordPieces:
     def from_texts(
         cls,
         texts: Callable[[], Iterable[str]],
-        config: PiecesConfig = PiecesConfig(),  # noqa: B008
+        config: PiecesConfig = PiecesConfig(),
     ) -> WordPieces:
         """Learn pieces from texts, which are read twice; the same texts give the same pieces."""
         require_tokenizers()
