@@ -5,7 +5,14 @@ from dataclasses import replace
 import pytest
 
 from regard.errors import ConfigError
-from regard.estimators.recipes import BALANCED, RECIPES, STEPS, find_recipe
+from regard.estimators.recipes import (
+    BALANCED,
+    FEWEST_EPOCHS,
+    RECIPES,
+    STEPS,
+    find_recipe,
+    recipe_for,
+)
 from regard.records.data import DataCheck, Lengths
 
 
@@ -55,3 +62,23 @@ def test_few_documents_are_cut_into_steps_enough():
     recipe = replace(BALANCED, least_steps=STEPS)
     assert recipe.batch_size(730, 64) == 18 and recipe.batch_size(40, 64) == 8
     assert recipe.batch_size(100_000, 64) == 64 == BALANCED.batch_size(40, 64)
+
+
+def test_many_long_documents_are_read_less_often():
+    """As often as 25,000 reviews want; short ones, papers and few documents are read as ever."""
+
+    def epochs(documents, words, recipe=BALANCED):
+        return recipe.epochs(documents, documents * words, batch_size=64, usual=8)
+
+    assert epochs(22_500, 270) == 4 and epochs(14_400, 270) == 6
+    assert epochs(50_000, 20) == 8 and epochs(2_160, 6_400) == 8 and epochs(0, 0) == 8
+    assert epochs(10**8, 500) == FEWEST_EPOCHS
+    assert all(epochs(10**8, 500, RECIPES[name]) == 8 for name in ("fast", "accurate"))
+    assert BALANCED.epochs(22_500, 22_500 * 270, batch_size=64, usual=3) == 3
+
+
+def test_what_is_asked_for_by_name_is_left_alone():
+    asked = recipe_for("balanced", ["training.epochs=8", "training.batch_size=64"])
+    assert asked.enough is None and asked.least_steps == 0
+    usual = recipe_for("balanced", ["training.seed=1"])
+    assert usual.enough == BALANCED.enough and usual.least_steps == STEPS

@@ -13,6 +13,7 @@ from regard.estimators.wide import (
     EMPHASES,
     PENALTIES,
     TRUSTS,
+    USUAL,
     LearningData,
     _first_say,
     fit_blend,
@@ -321,3 +322,39 @@ def test_how_far_naive_bayes_is_trusted_is_chosen_from_the_data(monkeypatch):
         data = replace(noisy(wrong, 400), held_out_in=held_out)
         chosen.append(learn_ngrams(data, WideConfig()).caution.trust)
     assert chosen == list(reversed(TRUSTS))
+
+
+def named(count=100, size=4):
+    """Groups of documents that share a name and a label; a word in each tells most labels."""
+    draw = np.random.default_rng(1)
+    groups = np.repeat(np.arange(count), size)
+    labels = draw.integers(0, 2, count)[groups]
+    ids = draw.integers(4, 200, (count * size, 10))
+    ids[:, 0] = 200 + groups
+    ids[:, 1] = 2 + np.where(draw.random(count * size) < 0.25, 1 - labels, labels)
+    rows = Rows(ids.ravel(), np.full(count * size, 10), np.ones(count * size, np.int64))
+    return LearningData(rows, labels, 2, np.full(count * size, -1)), groups
+
+
+def test_what_weights_cost_is_chosen_by_whole_groups_where_there_are_any():
+    """A name says nothing of groups that are not known yet, so weights of names must cost more."""
+    data, groups = named()
+    alone = learn_ngrams(data, WideConfig()).caution
+    together = learn_ngrams(replace(data, groups=groups), WideConfig()).caution
+    assert together.penalty > alone.penalty
+
+
+def test_one_group_leaves_no_choice():
+    data, groups = named()
+    learnt = learn_ngrams(replace(data, groups=np.zeros_like(groups)), WideConfig())
+    assert learnt.caution.penalty == PENALTIES[USUAL]
+
+
+def test_what_few_documents_chose_is_asked_of_all(monkeypatch):
+    """Documents held out say whether the weights of all documents should cost more."""
+    data = replace(noisy(0.3, 2000), held_out_in=np.where(np.arange(2000) % 10, -1, 0))
+    monkeypatch.setattr("regard.estimators.wide.PENALTIES", (1.0,))
+    monkeypatch.setattr("regard.estimators.wide.USUAL", 0)
+    assert learn_ngrams(data, WideConfig()).caution.penalty == 1.0
+    monkeypatch.setattr("regard.estimators.wide.MOST_TO_CHOOSE", (100, 1))
+    assert learn_ngrams(data, WideConfig()).caution.penalty == 4.0

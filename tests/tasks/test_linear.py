@@ -30,6 +30,34 @@ def test_it_finds_the_margins_that_scikit_learn_finds(classes):
     np.testing.assert_allclose(found, 4 * expected, atol=0.1)
 
 
+def test_a_way_that_is_bent_too_far_is_not_the_end():
+    """Where remembered turns lead far past the valley, a shorter step or the slope leads on."""
+    asked = []
+
+    def problem(place):
+        """A narrow bowl with a kink: beyond it the slope says nothing of how the bowl curves."""
+        asked.append(place)
+        steep = np.where(place > 0, 1e4, 1.0)
+        return float((steep * place**2).sum() / 2), steep * place
+
+    first = np.array([-3.0, 2.0, -0.5, 1e-3])
+    found = linear._descend(problem, first, 1e-6, 200)
+    np.testing.assert_allclose(found, 0, atol=1e-5)
+    assert len(asked) < 400
+
+
+def test_a_step_goes_back_as_far_as_it_must():
+    """A direction a million times too long still leads down, in few trials."""
+
+    def problem(place):
+        return float(place @ place), 2 * place
+
+    place, slope = np.array([1.0, -2.0]), np.array([2.0, -4.0])
+    direction = -1e6 * slope
+    found = linear._search(problem, place, direction, 5.0, float(direction @ slope), 1.0)
+    assert found is not None and found[1] < 1e-3
+
+
 def test_blas_gets_one_thread(monkeypatch):
     """Idle threads of NumPy's library spin in the way of SciPy's."""
     asked, own = [], linear._descend

@@ -55,6 +55,7 @@ from .fitting import Fit, FitOptions, Holdout, Pace, begin_fit
 from .label_forms import LabelForm
 from .own_vectors import learn_own_vectors
 from .pretrained import Pretrained, read_pretrained
+from .recipes import Recipe
 from .saved import MOST_SEEDS, Saved, SavedWide, Settings
 from .text_estimator import TextEstimator, draw_network
 from .trainer import FitData, Run, Watched, classification_loss
@@ -162,10 +163,10 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
                 options=options,
                 build_vocab=Vocab.from_counts if pretrained is None else pretrained.build_vocab,
             )
-            size = options.recipe.batch_size(len(data.training), self.training.batch_size)
-            if size != self.training.batch_size:
-                self.training = replace(self.training, batch_size=size)
-            self._adopt(data.labels, data.vocab, options.label_form, data.text, pretrained)
+            training = _suited(self.training, options.recipe, data)
+            self._adopt(
+                data.labels, data.vocab, options.label_form, data.text, training, pretrained
+            )
             self.reader_ = TextReader(data.vocab, self.settings_.text, device)
             source: Examples[Batch] = place_on(data.corpus, device)
             if data.weights is not None:
@@ -175,7 +176,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             self.folds_, self.fold_count_ = data.folds, data.fold_count
             self.seen_ = np.unique(data.corpus.arrays.fingerprints[data.training])
             loss = classification_loss(
-                self.training,
+                training,
                 data.corpus.class_counts(data.training),
                 document_count=len(data.training),
                 multilabel=data.labels.multilabel,
@@ -421,7 +422,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         """Read a saved folder; ``models`` names networks from outside the package."""
         saved = Saved.read(Path(folder), models)
         self = cls._with(saved.settings, device)
-        self._adopt(saved.labels, saved.vocab, saved.label_form, self.text)
+        self._adopt(saved.labels, saved.vocab, saved.label_form, self.text, self.training)
         fitted = saved.fitted(device)
         self.model_, self.reader_ = fitted.model, fitted.reader
         self.temperature_ = saved.temperature
@@ -449,16 +450,15 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         vocab: Vocab,
         form: LabelForm,
         text: TextConfig,
+        training: TrainingConfig,
         pretrained: Pretrained | None = None,
     ) -> None:
-        """Take over classes and words; the network for them comes next."""
+        """Take over classes, words and settings that suit them; the network for them comes next."""
         self._unfit()
         network = self.network
         if pretrained is not None:
             network, text = pretrained.network, replace(text, lowercase=vocab.lowercase)
-        self.settings_ = Settings(
-            network, self.training, text, self.validation, self.wide, self.seeds
-        )
+        self.settings_ = Settings(network, training, text, self.validation, self.wide, self.seeds)
         self.labels_ = labels
         self.label_form_ = form
         self.classes_ = form.classes(labels)
@@ -516,7 +516,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             return _Member(member, history)
 
         answers, folded = list[HeldOut](), list[_Member]()
-        training, members = self.training, list[_Member]()
+        training, members = self.settings_.training, list[_Member]()
         try:
             for fold in range(data.fold_count):
                 fit.run.begin(f"fold {fold + 1} of {data.fold_count}")
@@ -589,13 +589,14 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
 
     def _estimated(self, data: Prepared, pace: Pace, options: FitOptions) -> DataCheck:
         """Add to the findings how long all that is to come takes at most, and how much memory."""
-        tokens, epochs = data.check.tokens, self.training.epochs
+        training = self.settings_.training
+        tokens, epochs = data.check.tokens, training.epochs
         # Each validates once an epoch, and all of them once more, to calibrate. All folds together
         # train on every document once less than there are folds.
         trainings = self.seeds + max(data.fold_count - 1, 0)
         seconds = trainings * (pace.seconds(tokens, epochs) + pace.judge_seconds)
         if options.choose_method:
-            words = words_to_try(data, self.training.seed, affordable_words(tokens * epochs))
+            words = words_to_try(data, training.seed, affordable_words(tokens * epochs))
             seconds += COST * words * pace.token_seconds
         if self.wide is not None:
             fits = 1 + max(data.fold_count, 1)
@@ -608,7 +609,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             seconds=seconds,
             memory_bytes=estimate_memory(
                 parameter_count=sum(weight.numel() for weight in self.model_.parameters()),
-                batch_tokens=min(tokens, self.training.batch_tokens),
+                batch_tokens=min(tokens, training.batch_tokens),
                 token_size=10 * self.model_.embedding.embedding_dim,
             ),
         )
@@ -624,7 +625,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             return None
         logits, labels, rows = [], [], []
         device = device_of(self.model_)
-        batches = self._batches(data, places, self.training)
+        batches = self._batches(data, places, self.settings_.training)
         held_out = Watched(batches, "calibrating", run)
         try:
             with in_evaluation(self.model_), torch.inference_mode():
@@ -735,6 +736,16 @@ class _Trained:
 
     histories: Sequence[History]
     held_out: HeldOut | None
+
+
+def _suited(training: TrainingConfig, recipe: Recipe, data: Prepared) -> TrainingConfig:
+    """The settings of a training on these documents: what was left open follows them."""
+    documents, words = len(data.training), data.check.tokens
+    size = recipe.batch_size(documents, training.batch_size)
+    epochs = training.epochs
+    if epochs == TrainingConfig.epochs:  # any other number was asked for
+        epochs = recipe.epochs(documents, words, batch_size=size, usual=epochs)
+    return replace(training, batch_size=size, epochs=epochs)
 
 
 def _epochs_learnt(history: History, training: TrainingConfig) -> int:

@@ -13,12 +13,24 @@ from dataclasses import dataclass, field, replace
 from ..config import require_one_of
 from ..records.data import DataCheck
 
-__all__ = ["BALANCED", "RECIPES", "STEPS", "Recipe", "find_recipe", "recipe_for"]
+__all__ = [
+    "BALANCED",
+    "FEWEST_EPOCHS",
+    "RECIPES",
+    "STEPS",
+    "Recipe",
+    "find_recipe",
+    "recipe_for",
+]
 
 
 STEPS = 40
 """How many steps an epoch has at least, where no other size of batches is asked for."""
 SMALLEST_BATCH = 8
+ENOUGH = 1_400, 24_000_000
+"""Steps of all epochs together, and words: after both a network learns little more that holds for
+new documents, and begins to know those of its training by heart."""
+FEWEST_EPOCHS = 4
 FOLDS = 4
 """Into which few documents are dealt, to hold each of them out once."""
 FEWEST_TO_FOLD = 200
@@ -36,12 +48,24 @@ class Recipe:
     most_folded: tuple[int, int] = (0, 0)  # of more documents or words, a tenth held out will do
 
     least_steps: int = 0  # of an epoch: few documents are cut into smaller batches
+    enough: tuple[int, int] | None = None  # steps and words of all epochs; None: never enough
 
     def batch_size(self, documents: int, usual: int) -> int:
         """Return how many documents to take in a step, so that a few make steps enough."""
         if not self.least_steps:
             return usual
         return min(usual, max(SMALLEST_BATCH, documents // self.least_steps))
+
+    def epochs(self, documents: int, words: int, *, batch_size: int, usual: int) -> int:
+        """Return how often to read so many documents at most: many long ones are read less often.
+
+        Many short ones are not: each of them says little.
+        """
+        if self.enough is None:
+            return usual
+        steps, enough_words = self.enough
+        wanted = max(steps * batch_size / max(documents, 1), enough_words / max(words, 1))
+        return min(usual, max(FEWEST_EPOCHS, round(min(wanted, usual))))
 
     def folds(self, documents: int, words: int) -> int:
         """Return into how many folds so many documents are dealt; none: a share is held out."""
@@ -84,7 +108,13 @@ class Recipe:
         return "word vectors learnt from the labels alone"
 
 
-BALANCED = Recipe("balanced", "the default", learns_vectors=True, most_folded=(2_500, 1_000_000))
+BALANCED = Recipe(
+    "balanced",
+    "the default",
+    learns_vectors=True,
+    most_folded=(2_500, 1_000_000),
+    enough=ENOUGH,
+)
 RECIPES = {
     recipe.name: recipe
     for recipe in (
@@ -112,7 +142,12 @@ def find_recipe(name: str) -> Recipe:
 
 
 def recipe_for(name: str, changes: Sequence[str]) -> Recipe:
-    """Look a recipe up; unless a batch size is asked for, it gives few documents smaller ones."""
+    """Look a recipe up, and leave alone what is asked for by name.
+
+    Unless a batch size is, few documents get smaller batches; unless epochs are, many get fewer.
+    """
     found = find_recipe(name)
-    named = any(change.partition("=")[0].strip() == "training.batch_size" for change in changes)
-    return found if named else replace(found, least_steps=STEPS)
+    named = {change.partition("=")[0].strip() for change in changes}
+    if "training.epochs" in named:
+        found = replace(found, enough=None)
+    return found if "training.batch_size" in named else replace(found, least_steps=STEPS)

@@ -62,6 +62,7 @@ class Prepared:
     text: TextConfig  # how the texts were cut
     weights: NDArray[np.float32] | None = None  # of each document; None: all the same
     folds: NDArray[np.int64] | None = None  # of each document; None: some are held out for good
+    groups: NDArray[np.int64] | None = None  # of each document, where groups stay on one side
 
     @property
     def fold_count(self) -> int:
@@ -119,7 +120,12 @@ def prepare(
     )
     found = corpus.remapped(vocab)
     sides = (training, held_out)
-    return Prepared(found, found, *sides, vocab, labels, counts, check, text, weights, folds)
+    groups = None
+    if options.split == "group" and len(corpus.parts) == 1:
+        groups = np.unique(corpus.arrays.groups, return_inverse=True)[1].astype(np.int64)
+    return Prepared(
+        found, found, *sides, vocab, labels, counts, check, text, weights, folds, groups
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -56,10 +56,12 @@ USUAL = 2  # the place of the one that is tried first
 TRUSTS = 0.5, 0.75
 """To which power naive Bayes' ratios say how cheap weights are. The first is tried first; many long
 reviews want the second."""
+FEWER_TIMES = 4.0  # by which a penalty that few of the documents chose may be too low
 FOLDS = 4  # into which documents are parted, to leave each out once; with many classes, one of them
 MANY = 3_000  # documents of which every second fold will do
 STEPS_TO_CHOOSE = 20  # of a fit: half way down it is clear which is better
-MOST_TO_CHOOSE = 6_000, 20_000_000  # documents by which it is chosen; values times columns of them
+MOST_TO_CHOOSE = 6_000, 3_000_000  # documents by which it is chosen, and values: either will do
+MOST_WORK_TO_CHOOSE = 20_000_000  # values times columns of them
 ENOUGH, LITTLE = 1000, 0.25
 """Documents from which naive Bayes knows what to trust, and how far it is trusted with fewer."""
 EMPHASES = Emphasis(last=2.0), Emphasis(first=2.0)
@@ -90,6 +92,18 @@ class LearningData:
     held_out_in: NDArray[np.int64]  # (documents,), the fold that leaves it out; -1: none does
     words: Sequence[str] = ()  # by id, to know them by their letters too
     counts: NDArray[np.floating] | None = None  # how much each counts, or each of its labels
+    groups: NDArray[np.int64] | None = None  # (documents,), those of one are left out together
+
+    def having(self, chosen: NDArray[np.bool_]) -> LearningData:
+        """Some of the documents."""
+        return replace(
+            self,
+            rows=self.rows.having(chosen),
+            labels=self.labels[chosen],
+            held_out_in=self.held_out_in[chosen],
+            counts=None if self.counts is None else self.counts[chosen],
+            groups=None if self.groups is None else self.groups[chosen],
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +177,7 @@ def widen(
             held_out_in=data.held_out_in(places),
             words=data.vocab.words if config.letters else (),
             counts=_counts(labels, class_weights, data.weights, places),
+            groups=None if data.groups is None else data.groups[places],
         ),
         config,
         report=report,
@@ -296,16 +311,14 @@ def learn_ngrams(
         report(2 + fold, 3 + len(folds))
         # From nothing: where another fold ended, it knew the documents that this one leaves out.
         others = learnt_from & (data.held_out_in != fold)
-        tried = [caution]
-        if fold == 0 and caution.trust in TRUSTS:
-            tried = [replace(caution, trust=trust) for trust in TRUSTS]
-        fits = [_fit(values, mixing, data, others, one) for one in tried]
-        best = 0 if len(fits) == 1 else _best_fit(fits, values, data, others)
-        caution = tried[best]
-        before.append(fits[best])
+        if fold == 0:
+            caution, fitted = _fit_first(values, mixing, data, others, caution)
+        else:
+            fitted = _fit(values, mixing, data, others, caution)
+        before.append(fitted)
     report(2 + len(folds), 3 + len(folds))
-    near = before[-1] if before else None
-    after = _fit(values, mixing, data, learnt_from, caution, start=near)
+    # From nothing too: many fits end before the bottom, and as far as this was the caution chosen.
+    after = _fit(values, mixing, data, learnt_from, caution)
     # Documents that are given to validate on are left out of all fits.
     return Learnt(tuple(tables), tuple(before) or (after,), after, caution)
 
@@ -376,12 +389,7 @@ def _choose_emphasis(
     places = _places_to_choose(values, data)
     places = places[:: math.ceil(len(places) / MANY)]
     chosen = np.isin(np.arange(len(data.labels)), places)
-    sample = replace(
-        data,
-        rows=data.rows.having(chosen),
-        labels=data.labels[chosen],
-        counts=None if data.counts is None else data.counts[chosen],
-    )
+    sample = data.having(chosen)
     sides = _sides_to_choose(np.arange(len(places)), sample)[: FOLDS // 2]
     caution = _usual_caution(len(data.labels))
 
@@ -408,17 +416,19 @@ def _usual_caution(count: int) -> Caution:
 
 def _places_to_choose(values: csr_matrix, data: LearningData) -> NDArray[np.int64]:
     """Which documents settings are chosen by: all of them, or every second and so on."""
-    count, (most_documents, most_work) = len(data.labels), MOST_TO_CHOOSE
-    step = int(np.ceil(max(count / most_documents, values.nnz * _columns(data) / most_work)))
-    return np.arange(0, count, max(step, 1))
+    count, (documents, most_values) = len(data.labels), MOST_TO_CHOOSE
+    # Of short texts many more cost no more, and each of them says little.
+    step = min(count / documents, values.nnz / most_values)
+    step = max(step, values.nnz * _columns(data) / MOST_WORK_TO_CHOOSE, 1)
+    return np.arange(0, count, math.ceil(step))
 
 
 def _sides_to_choose(places: NDArray[np.int64], data: LearningData) -> list[_Sides]:
     """Which of these documents are left out of which fit."""
-    turns = np.arange(len(places))
+    turns = np.arange(len(places)) if data.groups is None else data.groups[places]
     used = 1 if _columns(data) > 1 else FOLDS if len(places) <= MANY else FOLDS // 2
     parts = [places[turns % FOLDS == turn] for turn in range(used)]
-    return [_sides(part, places, data.labels) for part in parts if len(part) < len(places)]
+    return [_sides(part, places, data.labels) for part in parts if 0 < len(part) < len(places)]
 
 
 def _columns(data: LearningData) -> int:
@@ -457,15 +467,38 @@ def _choose_caution(values: csr_matrix, mixing: csr_matrix | None, data: Learnin
     return replace(usual, penalty=PENALTIES[best])
 
 
-def _best_fit(
-    fits: Sequence[Linear], values: csr_matrix, data: LearningData, others: NDArray[np.bool_]
-) -> int:
-    """Which of several fits, all on ``others``, is best on what the first fold leaves out."""
+def _fit_first(
+    values: csr_matrix,
+    mixing: csr_matrix | None,
+    data: LearningData,
+    others: NDArray[np.bool_],
+    caution: Caution,
+) -> tuple[Caution, Linear]:
+    """Learn from ``others``, and find what else is better on what the first fold leaves out.
+
+    Many documents may want to trust naive Bayes further than the few by which the penalty was
+    chosen, and what is chosen by few of them is often too low for all.
+    """
     out = np.flatnonzero(data.held_out_in == 0)
     if data.labels.ndim == 1:
         out = out[np.isin(data.labels[out], data.labels[others])]
-    losses = [_loss_left_out([fit.logits(values[out])], [data.labels[out]]) for fit in fits]
-    return int(np.argmin(losses))
+
+    def loss(fitted: Linear) -> float:
+        return _loss_left_out([fitted.logits(values[out])], [data.labels[out]])
+
+    fitted = _fit(values, mixing, data, others, caution)
+    lowest = loss(fitted)
+    changes: list[dict[str, float]] = []
+    if caution.trust in TRUSTS:
+        changes += [{"trust": trust} for trust in TRUSTS if trust != caution.trust]
+    if len(_places_to_choose(values, data)) < len(data.labels) / 2:
+        changes.append({"penalty": FEWER_TIMES * caution.penalty})
+    for change in changes:
+        tried = replace(caution, **change)
+        found = _fit(values, mixing, data, others, tried)
+        if (cost := loss(found)) < lowest:
+            caution, fitted, lowest = tried, found, cost
+    return caution, fitted
 
 
 def _sides(out: NDArray[np.int64], places: NDArray[np.int64], labels: Integers) -> _Sides:

@@ -99,6 +99,9 @@ def _descend(
         # The first direction is the slope itself, which says nothing about how far to go.
         rate = 1.0 if pairs else 1 / max(float(np.linalg.norm(direction)), 1.0)
         found = _search(problem, place, direction, value, float(direction @ slope), rate)
+        if found is None and pairs:
+            pairs.clear()  # they bend the way so far that it leads nowhere: on by the slope itself
+            continue
         if found is None:
             break
         rate, lower, after = found
@@ -148,11 +151,14 @@ def _search(
         found, slope = problem(place + rate * direction)
         if not found <= value + ENOUGH_LOWER * rate * descent:
             far = rate
+            # The valley of a parabola through both ends, as far as it is not near one of them.
+            valley = descent * rate**2 / (2 * (value + descent * rate - found))
+            rate = float(np.fmin(np.fmax(valley, near + (far - near) / 10), (near + far) / 2))
         elif slope @ direction < LESS_STEEP * descent:
             near = rate
+            rate = (near + far) / 2 if far < np.inf else 2 * near
         else:
             return rate, found, slope
-        rate = (near + far) / 2 if far < np.inf else 2 * near
     return None
 
 

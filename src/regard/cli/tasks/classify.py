@@ -175,9 +175,13 @@ class ClassificationJob(TrainingJob):
             syllables=self.estimator.settings_.text.hangul == "syllables",
         )
         lines = [*check.describe(), *(vectors.describe() if vectors else ()), picked]
-        size, usual = self.estimator.training.batch_size, TrainingConfig().batch_size
-        if self._recipe.least_steps and size < usual:
-            lines.append(f"steps of {size} documents in place of {usual}, since there are few")
+        usual, used = TrainingConfig(), self.estimator.settings_.training
+        if self._recipe.least_steps and used.batch_size < usual.batch_size:
+            few = f"{used.batch_size} documents in place of {usual.batch_size}"
+            lines.append(f"steps of {few}, since there are few")
+        if self._recipe.enough and used.epochs < usual.epochs:
+            fewer = f"{used.epochs} epochs at most in place of {usual.epochs}"
+            lines.append(f"{fewer}, since there are many long documents")
         return lines
 
     @property
@@ -264,7 +268,7 @@ def _beside_tfidf(classifier: DocumentClassifier) -> list[str]:
 
 def _few_steps(classifier: DocumentClassifier) -> list[str]:
     """Say so where the weights have moved too few times to have learnt anything."""
-    size = classifier.training.batch_size
+    size = classifier.settings_.training.batch_size
     epochs = len(classifier.history_.epochs) if classifier.history_ else 0
     steps = epochs * -(-int(str(classifier.facts_["training_documents"])) // size)
     if steps >= FEW_STEPS:
