@@ -71,6 +71,15 @@ def test_files_have_receipts_unless_they_are_not_wanted(shell, project, tmp_path
         assert {one.receipt is not None for one in found} == {known}
 
 
+def test_json_is_printed_a_line_each(shell, project, tmp_path):
+    given = ["explain", project.model, project.new, "--limit", "3", "-q"]
+    ran = shell(*given, "--json")
+    found = [Explanation.from_json(line) for line in ran.out.splitlines()]
+    assert ran.code == 0 and len(found) == 3 and all(one.receipt for one in found)
+    both = shell(*given, "--json", "--out", tmp_path / "page.html")
+    assert both.out == ran.out and "<html" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
 def test_errors_are_one_line(shell, project, tmp_path):
     explain = ["explain", project.model]
     assert "did you mean" in shell(*explain, project.folder / "new.json").error

@@ -18,6 +18,7 @@ from regard import (
     TrainingError,
 )
 from regard.estimators.fitting import FitOptions
+from regard.estimators.recipes import recipe_for
 from support.reviews import reviews, tagged, tiny
 
 TEXTS, LABELS = reviews(40, seed=5)
@@ -329,3 +330,12 @@ def test_weights_changed_behind_torchs_back_change_the_next_answer():
     after = classifier.predict_proba(TEXTS)
     assert not np.allclose(before, after)
     assert np.abs(after - after[0]).max() < 0.05, "without word vectors lengths alone differ"
+
+
+def test_a_fit_leaves_the_settings_as_they_were():
+    """Few documents are cut into smaller batches, and the next fit may have many."""
+    classifier = tiny(training__batch_size=64)
+    given, options = classifier.training, FitOptions(recipe=recipe_for("balanced", []))
+    documents = [Document(text, label) for text, label in zip(TEXTS, LABELS, strict=True)]
+    classifier.fit_documents(documents, options=options)
+    assert classifier.training is given and classifier.settings_.training.batch_size == 8

@@ -72,6 +72,8 @@ def test_each_document_is_held_out_once_and_all_are_learnt_from(folded):
     facts = classifier.facts_
     assert facts["training_documents"] == facts["validation_documents"] == len(TEXTS)
     assert facts["folds"] == FOLDS
+    # The last training alone is in the history; the folds took time too.
+    assert facts["training_seconds"] > classifier.history_.seconds
     assert 0.9 < facts["validation_accuracy"] <= 1
     batches, rest = -(-len(TEXTS) // 16), -(-len(TEXTS) * (FOLDS - 1) // FOLDS // 16)
     assert steps.trainings[0] == 3 * rest

@@ -66,6 +66,9 @@ def test_whole_groups_are_held_out(tmp_path):
     data = prepared(tmp_path, given, split="group", columns=Columns(group="author"))
     held_out = {place // 6 for place in data.validation.tolist()}
     assert held_out and not held_out & {place // 6 for place in data.training.tolist()}
+    assert data.groups is not None  # for whoever leaves out some of the others
+    assert [len(set(data.groups[place : place + 6])) for place in range(0, 60, 6)] == [1] * 10
+    assert len(set(data.groups)) == 10
 
 
 def test_the_latest_are_held_out(tmp_path):

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .options import Device, ModelFolder, Quiet
+from .options import Device, JsonLines, ModelFolder, Quiet
 from .output import DRAWINGS, require_output
 from .tasks import find_task
 from .tasks.task import PicturesToCaption
@@ -31,12 +31,13 @@ def caption(
     receipt: Annotated[
         bool, typer.Option(help="Measure whether words need the cells they looked at.")
     ] = True,
+    json: JsonLines = False,
     device: Device = "auto",
     quiet: Quiet = False,
 ) -> None:
     """Write about pictures, and show which cells of them each word looked at.
 
-    On the terminal, or with --out as a page, a picture or JSON.
+    On the terminal, as JSON, or with --out as a page, a picture or JSON.
     """
     if out is not None:
         require_output(out, DRAWINGS, inputs=pictures)
@@ -47,6 +48,7 @@ def caption(
             out=out,
             beam=beam,
             receipt=receipt,
+            json=json,
             device=device,
             quiet=quiet,
         )

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from .inputs import TextsToExplain
-from .options import Device, Encoding, ModelFolder, Quiet
+from .options import Device, Encoding, JsonLines, ModelFolder, Quiet
 from .output import DRAWINGS, require_output
 from .tasks import find_task
 from .tasks.task import TextsToShow
@@ -75,12 +75,13 @@ def explain(
     heads: Heads = None,
     text_column: UsualTextColumn = None,
     encoding: Encoding = None,
+    json: JsonLines = False,
     device: Device = "auto",
     quiet: Quiet = False,
 ) -> None:
     """Show which sentences and words decided, or where a translator looked.
 
-    On the terminal, or with --out as a page, a picture or JSON.
+    On the terminal, as JSON, or with --out as a page, a picture or JSON.
     """
     texts = TextsToExplain(text, data, text_column, encoding, limit)
     if out is not None:
@@ -98,6 +99,7 @@ def explain(
             whole_words=whole_words,
             whole=whole,
             heads=heads,
+            json=json,
             device=device,
             quiet=quiet,
         )

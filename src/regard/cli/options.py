@@ -13,6 +13,7 @@ __all__ = [
     "Device",
     "Encoding",
     "Json",
+    "JsonLines",
     "LabelColumn",
     "LabelsSeparator",
     "ModelFolder",
@@ -69,3 +70,4 @@ Quiet = Annotated[
 ]
 ReportFile = Annotated[Path | None, typer.Option(help="Write the report as {reports}.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+JsonLines = Annotated[bool, typer.Option("--json", help="Print each finding as a line of JSON.")]

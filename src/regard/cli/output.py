@@ -156,16 +156,18 @@ class Drawn(Generic[D]):
     one: str  # what each of them is
     fewer: str  # the options that ask for one alone
 
-    def give(self, out: Path | None, *, quiet: bool) -> None:
-        """Show them, or write a page, JSON or the picture of one."""
-        if out is None:
+    def give(self, out: Path | None, *, json: bool, quiet: bool) -> None:
+        """Show them, or write a page, JSON or the picture of one; or print JSON, a line each."""
+        if json:
+            show(*(finding.to_json() for finding in self.found))
+        elif out is None:
             width = shutil.get_terminal_size().columns
             is_terminal = sys.stdout is not None and sys.stdout.isatty()
             terminal = Terminal.detect(os.environ, is_terminal, width=width)
             show_drawn("\n\n".join(self.lines(self.found, terminal)))
-            return
-        self._write(out)
-        say(f"written to {out}", quiet=quiet)
+        if out is not None:
+            self._write(out)
+            say(f"written to {out}", quiet=quiet)
 
     def _write(self, path: Path) -> None:
         suffix = path.suffix.lower()

@@ -199,7 +199,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
                     data=self._data_facts(data, held_out),
                 ),
                 **self._final_scores(held_out),
-                "training_seconds": sum(history.seconds for history in histories),
+                "training_seconds": trained.seconds,
             }
             fit.announce()
             interrupted = history.interrupted or fit.run.interrupts.heeded
@@ -545,9 +545,12 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         )
         self.settings_ = replace(self.settings_, seeds=len(members))
         histories = [member.history for member in members]
+        every = {id(member): member.history.seconds for member in (*folded, *members)}
         if folded:
-            return _Trained(histories, HeldOut.joined(answers) if answers else None)
-        return _Trained(histories, self._answer_held_out(data, data.validation, fit.run))
+            held_out = HeldOut.joined(answers) if answers else None
+        else:
+            held_out = self._answer_held_out(data, data.validation, fit.run)
+        return _Trained(histories, held_out, sum(every.values()))
 
     def _find_start(self, data: Prepared, fit: Fit, pretrained: Pretrained | None) -> _Start | None:
         """Find what a network starts from: a BERT, or word vectors; nothing where its draws do."""
@@ -736,6 +739,7 @@ class _Trained:
 
     histories: Sequence[History]
     held_out: HeldOut | None
+    seconds: float  # of all of them, those of folds too
 
 
 def _suited(training: TrainingConfig, recipe: Recipe, data: Prepared) -> TrainingConfig:

@@ -54,7 +54,7 @@ def evaluate(
         parameter_count=sum(weight.numel() for weight in classifier.model_.parameters()),
         vocabulary_size=len(classifier.vocab_),
         training_documents=_whole(classifier.facts_.get("training_documents")),
-        training_seconds=classifier.history_.seconds if classifier.history_ else None,
+        training_seconds=_number(classifier.facts_.get("training_seconds")),
         evaluation_seconds=time.perf_counter() - began,
         device=device_of(classifier.model_).type,
         version=__version__,
@@ -170,6 +170,10 @@ class _Tally:
     def _is_known(self, label: Label | None) -> bool:
         number = self.classifier.labels_.number
         return label is not None and all(number(one) is not None for one in single_labels(label))
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
 
 
 def _whole(value: object) -> int | None:

@@ -161,7 +161,7 @@ def _caption(asked: PicturesToCaption) -> None:
     ]
     remarks.say()
     Drawn(found, _page, _lines, one="caption", fewer="one picture").give(
-        asked.out, quiet=asked.quiet
+        asked.out, json=asked.json, quiet=asked.quiet
     )
 
 

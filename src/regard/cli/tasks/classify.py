@@ -399,7 +399,7 @@ def _explain(asked: TextsToShow) -> None:
         one="explanation",
         fewer="--limit 1",
     )
-    drawn.give(asked.out, quiet=asked.quiet)
+    drawn.give(asked.out, json=asked.json, quiet=asked.quiet)
 
 
 def _with_truth(explanation: Explanation, document: Document, saved: Saved) -> Explanation:
@@ -429,7 +429,8 @@ def _show_heads(asked: TextsToShow, fitted: Fitted, texts: Iterable[str], heads:
     def lines(drawn: Sequence[AttentionHeads], terminal: Terminal) -> list[str]:
         return [render_terminal(one, terminal) for one in drawn]
 
-    Drawn(found, render, lines, one="text", fewer="--limit 1").give(asked.out, quiet=asked.quiet)
+    drawn = Drawn(found, render, lines, one="text", fewer="--limit 1")
+    drawn.give(asked.out, json=asked.json, quiet=asked.quiet)
 
 
 def _page(explanations: Sequence[Explanation], *, title: str) -> str:

@@ -95,6 +95,7 @@ class TextsToShow:
     whole_words: bool
     whole: bool  # whether quiet parts of long texts are printed too
     heads: str | None
+    json: bool
     device: str
     quiet: bool
 
@@ -163,6 +164,7 @@ class PicturesToCaption:
     out: Path | None
     beam: int | None
     receipt: bool
+    json: bool
     device: str
     quiet: bool
 

@@ -185,7 +185,7 @@ def _explain(asked: TextsToShow) -> None:
         lambda _, terminal: _lines(found, terminal),
         one="alignment",
         fewer="--limit 1 and --n-best 1",
-    ).give(asked.out, quiet=asked.quiet)
+    ).give(asked.out, json=asked.json, quiet=asked.quiet)
 
 
 def _page(found: Sequence[Sequence[Alignment]]) -> str:
