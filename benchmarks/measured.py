@@ -117,6 +117,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "movies": (*CHOSEN, *inside("audit", "faithfulness opponents plausibility")),
     "multi30k": TRANSLATING,
     "needle": (*CHOSEN, "audit/needle.py"),
+    "other-films": CLASSIFIER,
     "papers": (
         *BERT,
         *HAN,
