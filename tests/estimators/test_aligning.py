@@ -87,6 +87,11 @@ def test_a_parrot_needs_what_it_looked_at(fitted):
     assert drop.documents == 40 and drop.interval.low <= drop.value <= drop.interval.high
 
 
+def near(value):
+    """As near as single precision comes in another batch; how near, depends on the processor."""
+    return pytest.approx(value, rel=1e-5)
+
+
 def test_what_is_left_is_what_the_network_says_without_the_pieces(fitted):
     source, target = "a b c d e f", "A B C D E F"
     (found,) = fitted.align([source], [target])
@@ -95,10 +100,10 @@ def test_what_is_left_is_what_the_network_says_without_the_pieces(fitted):
     for row in range(6):
         gone = int(found.weights[row].argmax())
         one = receipt.written[row]
-        assert one.probability == pytest.approx(likely(fitted, source, target)[row])
-        assert one.without == pytest.approx(likely(fitted, source, target, gone)[row])
+        assert one.probability == near(likely(fitted, source, target)[row])
+        assert one.without == near(likely(fitted, source, target, gone)[row])
         others = [likely(fitted, source, target, gone)[row] for gone in range(6)]
-        assert one.random == pytest.approx(np.mean(others))
+        assert one.random == near(np.mean(others))
         assert one.p_value == np.mean(np.array(others) <= one.without + 1e-6)
     assert found.looked_at(0, 1)[0].text == source.split()[found.weights[0].argmax()]
     whole = fitted.with_receipts([found.by_words()])[0].receipt
@@ -111,7 +116,7 @@ def test_a_piece_that_follows_from_those_before_it_is_no_part_of_the_verdict(fit
     (found,) = fitted.align([source], [target])
     *alone, _ = likely(fitted, source, target, slice(None))  # the end is no piece
     for one, expected in zip(found.receipt.written, alone, strict=True):
-        assert one.blind == pytest.approx(expected)
+        assert one.blind == near(expected)
         assert one.decided == (one.probability - expected >= LEAST_DECIDED)
     first, *rest = found.receipt.written
     written = (replace(first, blind=first.probability), *rest)

@@ -10,12 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from torch import nn
-
 from ..config import checked_settings
 from ..data.batch import Batch
 from ..nn.dropout import drop
 from ..nn.levels import Picked
+from ..nn.steady import SteadyLinear
 from ..ragged import Ragged
 from .base import (
     Attention,
@@ -54,7 +53,7 @@ class Flat(Model):
         self.config = config
         self.embedding = config.build_embedding(vocab_size)
         self.words = config.build_level(config.embedding_size, config.hidden_size)
-        self.classify = nn.Linear(self.words.output_size, label_count)
+        self.classify = SteadyLinear(self.words.output_size, label_count)
 
     def forward(self, batch: Batch, impose: Impose | None = None) -> Output:
         """Classify every document of the batch."""

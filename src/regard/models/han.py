@@ -18,6 +18,7 @@ from ..nn.dropout import drop
 from ..nn.levels import Level, Picked
 from ..nn.pooling import Pooled
 from ..nn.rows import row_mean
+from ..nn.steady import SteadyLinear
 from ..ragged import Ragged
 from .base import (
     Attention,
@@ -89,7 +90,7 @@ class HAN(Model):
             config.sentence_hidden_size or config.hidden_size,
             own=config.weighing == "sentences",
         )
-        self.classify = nn.Linear(self.sentences.output_size, label_count)
+        self.classify: nn.Linear = SteadyLinear(self.sentences.output_size, label_count)
 
     def forward(self, batch: Batch, impose: Impose | None = None) -> Output:
         """Classify every document of the batch."""
