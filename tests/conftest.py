@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -11,6 +12,9 @@ import pytest
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
 # Intel's products have the same bits with any number of threads only when they are asked to.
 os.environ.setdefault("MKL_CBWR", "AUTO,STRICT")
+# A shell that starts tests in the background lets them ignore Ctrl-C, which some of them press.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 from support.reviews import reviews, tagged, tiny  # imports torch, so it comes last
 
