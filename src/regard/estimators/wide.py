@@ -59,6 +59,7 @@ reviews want the second."""
 FEWER_TIMES = 4.0  # by which a penalty that few of the documents chose may be too low
 FOLDS = 4  # into which documents are parted, to leave each out once; with many classes, one of them
 MANY = 3_000  # documents of which every second fold will do
+STEPS_OF_MANY = 40  # of a fit of several columns at most: each step takes as much longer
 STEPS_TO_CHOOSE = 20  # of a fit: half way down it is clear which is better
 MOST_TO_CHOOSE = 6_000, 3_000_000  # documents by which it is chosen, and values: either will do
 MOST_WORK_TO_CHOOSE = 20_000_000  # values times columns of them
@@ -538,6 +539,8 @@ def _fit(
     scales = None
     if caution.trust:
         scales = np.abs(bayes_ratios(values, labels, data.class_count, mixing)) ** caution.trust
+    if _columns(data) > 1:
+        steps = min(steps, STEPS_OF_MANY)
     return fit_linear(
         values,
         labels,
