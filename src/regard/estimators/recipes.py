@@ -29,7 +29,7 @@ STEPS = 40
 SMALLEST_BATCH = 8
 ENOUGH = 1_400, 24_000_000
 """Steps of all epochs together, and words: after both a network learns little more that holds for
-new documents, and begins to know those of its training by heart."""
+new documents."""
 FEWEST_EPOCHS = 4
 FOLDS = 4
 """Into which few documents are dealt, to hold each of them out once."""
