@@ -3,7 +3,7 @@
     python benchmarks/other_films.py [--epochs 4 8] [--seeds 0 1]
 
 Reviews of one film stand together in IMDB's training file, so a review that is held out at random
-is mostly of a film that was learnt from, and those of the test file are of others. Here the last
+is often of a film that was learnt from, and those of the test file are of others. Here the last
 2,000 reviews of each label are asked. Whatever shares rare words with one of them is left out of
 the training: that is how reviews of the same film with the other label are found. 2,000 of the
 others, drawn at random, are asked too: those are of films that were learnt from. The test file is

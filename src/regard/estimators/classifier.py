@@ -538,6 +538,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         except KeyboardInterrupt:
             if not members and not folded:
                 raise
+        seconds = sum(one.history.seconds for one in (*folded, *members))
         if not members:  # ended in a fold: the network of the first one has learnt from most
             members, answers = folded[:1], answers[:1]
         self.model_ = ensemble_of(
@@ -545,12 +546,11 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         )
         self.settings_ = replace(self.settings_, seeds=len(members))
         histories = [member.history for member in members]
-        every = {id(member): member.history.seconds for member in (*folded, *members)}
         if folded:
             held_out = HeldOut.joined(answers) if answers else None
         else:
             held_out = self._answer_held_out(data, data.validation, fit.run)
-        return _Trained(histories, held_out, sum(every.values()))
+        return _Trained(histories, held_out, seconds)
 
     def _find_start(self, data: Prepared, fit: Fit, pretrained: Pretrained | None) -> _Start | None:
         """Find what a network starts from: a BERT, or word vectors; nothing where its draws do."""
