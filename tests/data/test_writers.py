@@ -4,13 +4,16 @@ import csv
 import datetime
 import json
 import math
+import os
 import time
+from contextlib import suppress
+from threading import Event, Thread, Timer
 
 import pyarrow.parquet
 import pytest
 
 from regard.data import writers
-from regard.data.writers import write_rows
+from regard.data.writers import RowWriter, write_rows
 from regard.errors import DataError
 
 ROWS = [
@@ -140,3 +143,29 @@ def test_many_columns_take_time_in_proportion(tmp_path, suffix):
     began = time.process_time()
     write_rows(rows, str(tmp_path / f"out{suffix}"))
     assert time.process_time() - began < 5
+
+
+def test_an_end_waits_for_the_part_that_another_thread_writes(tmp_path, monkeypatch):
+    """Ctrl-C once fell between a part and its notes, and the notes told of a file that was gone."""
+    path, task, rows = str(tmp_path / "out.csv"), {"model": "mine"}, [{"label": "a"}] * 3
+    noting, go_on, sync, synced = Event(), Event(), os.fsync, []
+
+    def slow(descriptor):
+        synced.append(descriptor)
+        if len(synced) == 2:  # the first is that of the rows, the second that of the notes
+            noting.set()
+            assert go_on.wait(10)
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", slow)
+    with suppress(KeyboardInterrupt), RowWriter(path, task=task) as writer:
+        other = Thread(target=writer.write, args=(rows,))
+        other.start()
+        assert noting.wait(10)
+        Timer(0.05, go_on.set).start()
+        raise KeyboardInterrupt
+    other.join()
+    with RowWriter(path, task=task, resume=True) as again:
+        assert again.rows == 3
+    with pytest.raises(AssertionError):
+        writer.write(rows)  # nothing is written once it has ended

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
+from threading import Lock
 from typing import BinaryIO
 
 from ..errors import DataError
@@ -51,6 +52,8 @@ class RowWriter:
     so that a run that was killed or failed can be gone on with: what was written after the last
     note is cut off, and ``rows`` says how many rows are there. A file that was begun with
     another task is refused. ``dialect`` says, asked when rows are there, how CSV is written.
+    Rows may come from another thread: the end waits for a part that is being written, since Ctrl-C
+    may have brought it about, and what is cleaned up must not be noted afterwards.
     """
 
     def __init__(
@@ -75,6 +78,7 @@ class RowWriter:
         self._file: BinaryIO | None = None
         self._content = blake2b(digest_size=16)  # of all bytes so far
         self._closing = ExitStack()
+        self._busy = Lock()
         self.rows = 0
 
     def __enter__(self) -> RowWriter:
@@ -107,19 +111,20 @@ class RowWriter:
 
     def write(self, rows: Sequence[Cells]) -> None:
         """Append rows; they are safe when this returns."""
-        assert self._file is not None, "only inside of with"
-        encoded = self._encoder.encode(rows, self.rows + 1)
-        self._content.update(encoded)
-        self._file.write(encoded)
-        self._file.flush()
-        self.rows += len(rows)
-        if self._task:
-            with naming(self._unfinished):
-                os.fsync(self._file.fileno())
-            self._note(self._file.tell())
+        with self._busy:
+            assert self._file is not None, "only inside of with"
+            encoded = self._encoder.encode(rows, self.rows + 1)
+            self._content.update(encoded)
+            self._file.write(encoded)
+            self._file.flush()
+            self.rows += len(rows)
+            if self._task:
+                with naming(self._unfinished):
+                    os.fsync(self._file.fileno())
+                self._note(self._file.tell())
 
     def __exit__(self, kind: object, *problem: object) -> None:
-        with self._closing:
+        with self._closing, self._busy:
             self._end(whole=kind is None)
 
     def _end(self, *, whole: bool) -> None:
@@ -130,6 +135,7 @@ class RowWriter:
                 self._encoder.finish(self._unfinished, self._path)
                 self._notes.unlink(missing_ok=True)
         finally:
+            self._file = None
             self._drop_unfinished()
 
     def _drop_unfinished(self) -> None:
