@@ -71,7 +71,8 @@ def test_small_portions_change_nothing(name, monkeypatch):
     kept = masks(len(ids.values))
     whole = Eraser(model, ids)
     expected = [whole.with_words(kept), whole.without_each_word(), whole.without_each_sentence()]
-    monkeypatch.setattr(erasing, "BATCH_ITEMS", 5)
+    for limit in ("BATCH_ITEMS", "KEPT_ITEMS"):
+        monkeypatch.setattr(erasing, limit, 5)
     small = Eraser(model, ids)
     found = [small.with_words(kept), small.without_each_word(), small.without_each_sentence()]
     for mine, theirs in zip(found, expected, strict=True):
@@ -120,7 +121,8 @@ def test_versions_of_many_documents_are_answered_as_alone(name, policy, most, mo
     made = erasing.erasers(model, BATCH, policy)
     kept = [masks(one.word_count, seed=place) for place, one in enumerate(made)]
     expected = [one.with_words(some) for one, some in zip(made, kept, strict=True)]
-    monkeypatch.setattr(erasing, "BATCH_ITEMS", most)
+    for limit in ("BATCH_ITEMS", "KEPT_ITEMS"):
+        monkeypatch.setattr(erasing, limit, most)
     asked = [one.keep_words(some) for one, some in zip(made, kept, strict=True)]
     for found, wanted in zip(erasing.answer(asked), expected, strict=True):
         torch.testing.assert_close(found, wanted, atol=1e-5, rtol=1e-5)

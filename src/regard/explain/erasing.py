@@ -38,7 +38,8 @@ Mask = NDArray[np.bool_]
 Places = NDArray[np.int64]
 """Where pieces stand in their document, from 0."""
 
-BATCH_ITEMS = 1 << 15  # words and sentences that are read at once, so that caches hold them
+BATCH_ITEMS = 1 << 15  # words that are read at once, where versions are read from all their words
+KEPT_ITEMS = 1 << 17  # words and sentences, where only sentences that lost words are read
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ class Versions:
         else:
             costs = words[ends] - words[ends - self.fresh] + self.eraser.sentence_count
         found = []
-        for part in _portions(costs):
+        for part in _portions(costs, whole=whole):
             if part.stop - part.start == len(self):
                 return [self]
             first, last = int(ends[part.start] - self.fresh[part.start]), int(ends[part.stop - 1])
@@ -127,7 +128,7 @@ def answer(asked: Sequence[Versions], *, reread: bool = False) -> list[Tensor]:
     ]
     words = [part.items if keeper else len(part) * part.eraser.token_count for _, part in parts]
     found: list[list[Tensor]] = [[] for _ in asked]
-    for group in _portions(np.array(words, dtype=np.int64)):
+    for group in _portions(np.array(words, dtype=np.int64), whole=not keeper):
         some = [part for _, part in parts[group]]
         logits = _read(model, some) if keeper is None else _put_together(keeper, some)
         for (place, _), rows in zip(parts[group], logits.split([*map(len, some)]), strict=True):
@@ -319,7 +320,7 @@ class Eraser:
         """
         assert self.keeper is not None, "this model's sentences cannot be read alone"
         found = []
-        for part in _portions(self.lengths[self.homes[places]]):
+        for part in _portions(self.lengths[self.homes[places]], whole=False):
             ids, lengths = self._sentences_without(places[part])
             rows = Ragged(*(torch.from_numpy(one).to(self.device) for one in (ids, lengths)))
             found.append(self._vectors(self.keeper, rows))
@@ -366,11 +367,12 @@ def _by_sentence(kept: Mask, starts: Places) -> Places:
     return np.add.reduceat(kept, starts, axis=1, dtype=np.int64)
 
 
-def _portions(costs: NDArray[np.int64]) -> Iterator[slice]:
+def _portions(costs: NDArray[np.int64], *, whole: bool) -> Iterator[slice]:
     """Cut what has costs into parts of bounded cost, of at least one each; one part if none."""
+    most = BATCH_ITEMS if whole else KEPT_ITEMS
     first, spent = 0, 0
     for place, cost in enumerate(costs.tolist()):
-        if place > first and spent + cost > BATCH_ITEMS:
+        if place > first and spent + cost > most:
             yield slice(first, place)
             first, spent = place, 0
         spent += cost

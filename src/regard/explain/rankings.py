@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -23,6 +24,7 @@ __all__ = [
     "random_ranks",
     "random_sets",
     "ranks_of",
+    "shuffled",
     "taken",
     "tops",
 ]
@@ -30,6 +32,8 @@ __all__ = [
 Floats = NDArray[np.float64]
 Ranks = NDArray[np.int64]
 """The place of each piece in one ranking or several, 0 for the heaviest, (rankings, pieces)."""
+
+_Number = TypeVar("_Number", bound=np.generic)
 
 SHORT = 150  # numbers of a list, up to which all pairs of them are looked at
 MANY = 60  # pieces from which on two random bins are hardly ever the same
@@ -71,8 +75,15 @@ def ranks_of(amounts: Floats, draw: np.random.Generator) -> Ranks:
 
 def random_ranks(piece_count: int, count: int, draw: np.random.Generator) -> Ranks:
     """Rank pieces at random, so many times, (count, pieces)."""
-    rows = np.tile(np.arange(piece_count), (count, 1))
-    return draw.permuted(rows, axis=1)
+    return shuffled(np.arange(piece_count), count, draw)
+
+
+def shuffled(values: NDArray[_Number], count: int, draw: np.random.Generator) -> NDArray[_Number]:
+    """So many orders of some values, (count, values)."""
+    rows = np.empty((count, len(values)), values.dtype)
+    rows[:] = values
+    draw.permuted(rows, axis=1, out=rows)  # in place: much of the time would go into a copy
+    return rows
 
 
 def tops(ranks: Ranks) -> Mask:

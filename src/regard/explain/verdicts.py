@@ -21,7 +21,7 @@ import numpy as np
 
 from ..records.explanation import CHANCE, FAITHFUL, NOT_MEASURED, TOO_SHORT, WEAK, Judgement
 from .erasing import Mask
-from .rankings import Floats
+from .rankings import Floats, shuffled
 
 __all__ = ["AGREEMENT", "ERROR_RATE", "LEAST_LEAD", "SHUFFLES", "SetTest", "together"]
 
@@ -78,8 +78,8 @@ class SetTest:
         draw = np.random.default_rng([self._seed, self.piece_count])
         step = max(1, SHUFFLED_CELLS // self.piece_count)
         for first in range(0, SHUFFLES, step):
-            rows = np.tile(scores, (min(step, SHUFFLES - first), 1))
-            as_good += int(np.sum(self._agreements(draw.permuted(rows, axis=1)) >= own))
+            rows = shuffled(scores, min(step, SHUFFLES - first), draw)
+            as_good += int(np.sum(self._agreements(rows) >= own))
         return as_good / (1 + SHUFFLES)
 
     @property

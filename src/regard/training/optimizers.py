@@ -102,12 +102,10 @@ def _numbers(parameter: nn.Parameter) -> Tensor:
 
 def _summed_rows(gradient: Tensor) -> Tensor:
     """The same gradient of few rows with each row once; where that is so already, not a copy."""
-    rows, values = gradient._indices(), gradient._values()
+    rows = gradient._indices()
     if gradient.is_coalesced() or not bool((rows[0].diff() > 0).all()):
         return gradient.coalesce()
-    return torch.sparse_coo_tensor(
-        rows, values, gradient.shape, is_coalesced=True, check_invariants=False
-    )
+    return gradient._coalesced_(True)  # a fresh one makes torch 2.11 warn of checks not made
 
 
 def _adam(kind: type[Adam | AdamW], groups: Groups, config: TrainingConfig) -> Optimizer:
