@@ -25,7 +25,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -163,11 +163,14 @@ SETS = {
 }
 
 
-def main() -> None:
+def main(
+    sets: Mapping[str, Set] = SETS, kept: Path = KEPT, script: str = __file__, about: str = ""
+) -> None:
+    """Measure sets as a script of theirs is asked to, and keep what is found in a file."""
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        description=about or __doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS), metavar="SET")
+    parser.add_argument("--sets", nargs="+", choices=sets, default=list(sets), metavar="SET")
     parser.add_argument("--recipe", choices=[*OURS], default="")
     parser.add_argument("--seeds", type=int, nargs="*", default=[0, 1, 2])
     parser.add_argument("--set", action="append", default=[], dest="changes", help="as for train")
@@ -179,19 +182,20 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--splits", type=Path, help="write what is trained and scored, and stop")
     parser.add_argument("--from", type=Path, dest="written", help="read what --splits wrote")
-    parser.add_argument("--out", type=Path, default=KEPT)
+    parser.add_argument("--out", type=Path, default=kept)
     parser.add_argument("--answer", nargs=3, help=argparse.SUPPRESS)  # a part, its set, a method
     options = parser.parse_args()
     if options.answer:
-        print(json.dumps(count_right(*options.answer)))
+        part, name, method = options.answer
+        print(json.dumps(count_right(Path(part), sets[name], method)))
         return
     if options.splits:
         for name in options.sets:
-            write_parts(SETS[name].parts(options.data), options.splits / name)
+            write_parts(sets[name].parts(options.data), options.splits / name)
         return
     if options.written is None and not options.data.exists():
         sys.exit(f"{options.data} is not here; this benchmark needs those data")
-    Measuring(options).run()
+    Measuring(options, sets, script).run()
 
 
 @dataclass(frozen=True)
@@ -206,8 +210,8 @@ class Counted:
 class Measuring:
     """Measures what is asked for and not yet there, and keeps each figure as it comes."""
 
-    def __init__(self, options: argparse.Namespace) -> None:
-        self.options = options
+    def __init__(self, options: argparse.Namespace, sets: Mapping[str, Set], script: str) -> None:
+        self.options, self.sets, self.script = options, sets, script
         self.kept: Rows = (
             json.loads(options.out.read_text())["runs"] if options.out.exists() else []
         )
@@ -230,7 +234,7 @@ class Measuring:
             if self.options.written is None:
                 for name in self.options.sets:
                     if self._missing(name):
-                        write_parts(SETS[name].parts(self.options.data), folder / name)
+                        write_parts(self.sets[name].parts(self.options.data), folder / name)
             work = [item for name in self.options.sets for item in self._missing(name)]
             # Seed after seed, so that whoever has to stop early has a figure of every set.
             work.sort(key=lambda item: 0.5 if item[2] is None else item[2])
@@ -261,7 +265,7 @@ class Measuring:
         began = time.perf_counter()
         if seed is None:
             asked = ["--answer", str(part), name, method]
-            told = self._call([sys.executable, __file__, *asked])
+            told = self._call([sys.executable, self.script, *asked])
             right, documents = json.loads(told.splitlines()[-1])
         else:
             right, documents = self._ours(part, seed)
@@ -280,7 +284,7 @@ class Measuring:
         run |= {"documents": total, "seconds": round(sum(part.seconds for part in parts), 1)}
         self.kept.append(run | self.facts)
         beside = self.options.out.with_suffix(".part")
-        beside.write_text(json.dumps(whole(self.kept), indent=1) + "\n")
+        beside.write_text(json.dumps(whole(self.kept, self.sets), indent=1) + "\n")
         beside.replace(self.options.out)
         print(json.dumps(run), flush=True)
 
@@ -326,13 +330,13 @@ def read_rows(path: Path) -> Rows:
         return [json.loads(line) for line in file]
 
 
-def count_right(part: str, name: str, method: str) -> tuple[int, int]:
+def count_right(part: Path, used: Set, method: str) -> tuple[int, int]:
     """Fit a plain linear model on a part's training texts; count right answers to its test texts.
 
     In a process of its own, so that several can be fitted at a time.
     """
-    answers = linear_answers(Path(part), SETS[name], method)
-    truth = [row["label"] for row in read_rows(Path(part) / "test.jsonl.gz")]
+    answers = linear_answers(part, used, method)
+    truth = [row["label"] for row in read_rows(part / "test.jsonl.gz")]
     right = sum(str(one) == str(other) for one, other in zip(answers, truth, strict=True))
     return right, len(truth)
 
@@ -392,15 +396,15 @@ def fit_bayes(texts: list[str], labels: np.ndarray, asked: list[str], used: Set)
     return classes[np.argmax(scores, axis=0)]
 
 
-def whole(runs: Rows) -> Row:
+def whole(runs: Rows, sets: Mapping[str, Set]) -> Row:
     """All runs with what any file of results says of itself; each run has its own commit too."""
     return {
         "commit": ", ".join(sorted({str(run["commit"]) for run in runs})),
         "date": max(str(run["date"]) for run in runs),
         "seeds": sorted({run["seed"] for run in runs} - {None}),  # type: ignore[type-var]
         "machine": machine(),
-        "sets": {name: one.title for name, one in SETS.items()},
-        "musts": {name: one.must for name, one in SETS.items() if one.must is not None},
+        "sets": {name: one.title for name, one in sets.items()},
+        "musts": {name: one.must for name, one in sets.items() if one.must is not None},
         "linear": LINEAR,
         "runs": runs,
     }

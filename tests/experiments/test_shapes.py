@@ -28,7 +28,7 @@ def test_a_caption_tells_the_upper_or_left_shape_first(scenes):
         if "above" in scene.caption:
             assert other_down - down > abs(other_across - across)
         else:
-            assert "left of" in scene.caption
+            assert "beside" in scene.caption
             assert other_across - across > abs(other_down - down)
 
 
@@ -39,6 +39,25 @@ def test_the_pixels_of_a_shape_have_its_colour(scenes):
             if colour in COLOURS and kind in KINDS:
                 mean = scene.pixels[:, mask].mean(1)
                 assert np.abs(mean - np.array(COLOURS[colour])).max() < 45
+
+
+def test_no_word_follows_from_those_before_it():
+    """After any beginning that more than a few captions share, at least two words may follow."""
+    captions = [scene.caption.split() for scene in Scenes.draw(4000, 64, seed=1).scenes]
+    for place in range(7):
+        following = {}
+        for words in captions:
+            following.setdefault(tuple(words[:place]), []).append(words[place])
+        for beginning, next_words in following.items():
+            if len(next_words) >= 20:
+                most = max(next_words.count(word) for word in set(next_words))
+                assert most < 0.9 * len(next_words), beginning
+
+
+def test_a_colour_has_the_article_that_english_gives_it(scenes):
+    captions = " ".join(scene.caption for scene in scenes)
+    assert "an orange" in captions and "an aqua" in captions and "a red" in captions
+    assert "a aqua" not in captions and "an red" not in captions
 
 
 def test_the_two_shapes_differ_in_colour_and_in_kind(scenes):
@@ -89,7 +108,7 @@ def test_words_count_by_whether_the_picture_decides_them():
     receipts = [
         _Lost("shape", WrittenReceipt(1.0, 0.2, 0.9, 0.01, blind=0.3), fewer),
         _Lost("relation", WrittenReceipt(1.0, 0.996, 0.999, 0.01, blind=0.5), fewer),
-        _Lost("other", WrittenReceipt(1.0, 1.0, 0.9999, 0.5, blind=0.999), fewer),
+        _Lost("article", WrittenReceipt(1.0, 1.0, 0.9999, 0.5, blind=0.999), fewer),
     ]
     row = _row("all", [], receipts)
     found = dict(zip(Shapes.columns, row.values, strict=True))
@@ -97,7 +116,7 @@ def test_words_count_by_whether_the_picture_decides_them():
     assert found["lost"] == pytest.approx(0.402) and found["needs it"] == 1.0
     assert (found["needs it at 90 %"], found["needs it at 80 %"]) == (1.0, 0.0)
     assert found["clearly"] == 0.5 and found["needs it, of all words"] == pytest.approx(2 / 3)
-    nothing = dict(zip(Shapes.columns, _row("a, of", [], receipts).values, strict=True))
+    nothing = dict(zip(Shapes.columns, _row("articles", [], receipts).values, strict=True))
     assert nothing["decided by the picture"] == 0 and nothing["needs it"] is None
 
 
