@@ -11,6 +11,8 @@ from regard import DocumentClassifier, ModelError
 from regard.estimators.folder import seal
 from regard.estimators.wide import (
     EMPHASES,
+    LETTERS,
+    MORE_LETTERS,
     PENALTIES,
     TRUSTS,
     USUAL,
@@ -178,6 +180,27 @@ def test_letters_tell_words_that_are_spelt_alike():
     assert 7 not in words.table.keys
     said = letters.weights[letters.table.keys.tolist().index(7)]
     assert said[0] > said[1], "boredom is like boring and bored"
+
+
+def spelt(*, stems, count=400):
+    """Documents of which one word in twenty tells the label, by its stem or for itself."""
+    draw = np.random.default_rng(0)
+    drawn = draw.choice(list("abcdefghij"), (2_000, 7))
+    words = ["<pad>", "<oov>", *map("".join, drawn)]
+    if stems:
+        words[2:602] = [f"{('pet', 'mun')[n % 2]}{words[2 + n][:4]}" for n in range(600)]
+    labels = draw.integers(0, 2, count)
+    ids = draw.integers(602, 2_002, (count, 20))
+    ids[:, 0] = 2 + 2 * draw.integers(0, 300 if stems else 12, count) + labels
+    rows = Rows(ids.ravel(), np.full(count, 20), np.ones(count, np.int64))
+    return LearningData(rows, labels, 2, held_out_in=np.full(count, -1), words=words)
+
+
+def test_where_words_are_known_by_their_letters_these_count_more():
+    assert learn_ngrams(spelt(stems=True), WideConfig()).features.letters == MORE_LETTERS
+    assert learn_ngrams(spelt(stems=False), WideConfig()).features.letters == LETTERS
+    few = spelt(stems=True, count=90)
+    assert learn_ngrams(few, WideConfig()).features.letters == LETTERS, "they decide nothing"
 
 
 def korean(count):

@@ -47,10 +47,19 @@ def test_equally_frequent_words_stand_in_alphabetical_order():
 
 def test_rare_words_and_words_beyond_the_size_are_left_out():
     counts = {"a": 5, "b": 4, "c": 4, "d": 1}
-    assert Vocab.from_counts(counts, TextConfig()).words[2:] == ["a", "b", "c"]
+    assert Vocab.from_counts(counts, TextConfig(min_count=2)).words[2:] == ["a", "b", "c"]
     assert Vocab.from_counts(counts, TextConfig(min_count=5)).words[2:] == ["a"]
     assert Vocab.from_counts(counts, TextConfig(max_size=2)).words[2:] == ["a", "b"]
     assert len(Vocab.from_counts({}, TextConfig())) == 2
+
+
+def test_words_that_occur_once_are_known_where_they_are_many():
+    """One in twenty: of few or short texts, whose next words are as often new."""
+    once = {f"once{number}": 1 for number in range(6)}
+    some, many = ({"the": count, "of": 10} | once for count in (110, 100))
+    assert Vocab.from_counts(some, TextConfig()).words[2:] == ["the", "of"]
+    assert len(Vocab.from_counts(many, TextConfig())) == 2 + 2 + 6
+    assert len(Vocab.from_counts(many, TextConfig(min_count=2))) == 2 + 2
 
 
 def test_counting_agrees_with_counting_word_by_word():
@@ -66,7 +75,7 @@ def test_counting_agrees_with_counting_word_by_word():
 
 def test_case_matters_only_if_asked():
     counts = {"Film": 1, "film": 2, "FILM": 3, "ΣΑΣ": 1, "σας": 2}
-    lower = Vocab.from_counts(counts, TextConfig())
+    lower = Vocab.from_counts(counts, TextConfig(min_count=2))
     assert lower.words[2:] == ["film", "σας"]  # ΣΑΣ is σασ, counted once
     assert lower.ids(["FILM", "Film", "σΑς"]).tolist() == [2, 2, 3]
     cased = Vocab.from_counts(counts, TextConfig(lowercase=False, min_count=1))

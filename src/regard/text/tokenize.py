@@ -43,8 +43,9 @@ class TextConfig:
 
     lowercase: bool = True
     """The vocabulary sees words in lower case; the text itself is never altered."""
-    min_count: int = 2
-    """A word that the training texts hold fewer times is out of the vocabulary."""
+    min_count: int | None = None
+    """A word that the training texts hold fewer times is out of the vocabulary. Usually 2; 1 where
+    the texts are few or short, so that many of their words occur but once."""
     max_size: int | None = None
     """At most so many words, the most frequent ones; padding and out-of-vocabulary not counted."""
     max_sentences: int | None = None

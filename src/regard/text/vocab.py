@@ -42,6 +42,10 @@ PADDING = 0
 UNKNOWN = 1
 """The id of words that the vocabulary does not hold, unless they are read as others."""
 
+MANY_ONCE = 0.05
+"""The share of words that occur once, above which they are known too. About as many words of a new
+text are new (Good and Turing), and to know fewer than there are would make it twice as many."""
+
 _RESERVED = ("<pad>", "<oov>")
 _SHOWN_UNKNOWN = "\N{REPLACEMENT CHARACTER}"
 
@@ -109,7 +113,8 @@ class Vocab:
         if config.lowercase:
             counts = _in_lower_case(counts)
         # Equal counts keep the order of the first sort, so the same data give the same ids.
-        frequent = sorted(item for item in counts.items() if item[1] >= config.min_count)
+        fewest = config.min_count or _fewest(counts)
+        frequent = sorted(item for item in counts.items() if item[1] >= fewest)
         frequent.sort(key=lambda item: item[1], reverse=True)
         words = (word for word, _ in frequent[: config.max_size])
         return cls(
@@ -263,6 +268,12 @@ def count_words(texts: Iterable[Tokens], config: TextConfig) -> Counter[str]:
         words = tokens.words()
         counts.update(lower_words(words) if config.lowercase else words)
     return counts
+
+
+def _fewest(counts: Mapping[str, int]) -> int:
+    """How often a word must occur to be known, where the settings leave it open."""
+    once = sum(count == 1 for count in counts.values())
+    return 1 if once > MANY_ONCE * sum(counts.values()) else 2
 
 
 def _in_lower_case(counts: Mapping[str, int]) -> Counter[str]:
