@@ -11,8 +11,6 @@ from regard import DocumentClassifier, ModelError
 from regard.estimators.folder import seal
 from regard.estimators.wide import (
     EMPHASES,
-    LETTERS,
-    MORE_LETTERS,
     PENALTIES,
     TRUSTS,
     USUAL,
@@ -182,25 +180,24 @@ def test_letters_tell_words_that_are_spelt_alike():
     assert said[0] > said[1], "boredom is like boring and bored"
 
 
-def spelt(*, stems, count=400):
-    """Documents of which one word in twenty tells the label, by its stem or for itself."""
-    draw = np.random.default_rng(0)
-    drawn = draw.choice(list("abcdefghij"), (2_000, 7))
-    words = ["<pad>", "<oov>", *map("".join, drawn)]
-    if stems:
-        words[2:602] = [f"{('pet', 'mun')[n % 2]}{words[2 + n][:4]}" for n in range(600)]
-    labels = draw.integers(0, 2, count)
-    ids = draw.integers(602, 2_002, (count, 20))
-    ids[:, 0] = 2 + 2 * draw.integers(0, 300 if stems else 12, count) + labels
-    rows = Rows(ids.ravel(), np.full(count, 20), np.ones(count, np.int64))
-    return LearningData(rows, labels, 2, held_out_in=np.full(count, -1), words=words)
-
-
-def test_where_words_are_known_by_their_letters_these_count_more():
-    assert learn_ngrams(spelt(stems=True), WideConfig()).features.letters == MORE_LETTERS
-    assert learn_ngrams(spelt(stems=False), WideConfig()).features.letters == LETTERS
-    few = spelt(stems=True, count=90)
-    assert learn_ngrams(few, WideConfig()).features.letters == LETTERS, "they decide nothing"
+def test_letters_count_more_where_there_are_many_classes():
+    """Topics have words that are spelt alike; what one likes and dislikes may be as well."""
+    words = ["<pad>", "<oov>", "gas", "gasoline", "wheat", "wheaten", "copper", "coppers"]
+    labels = np.arange(60) % 3
+    ids = np.stack(
+        [2 + 2 * labels + draw for draw in np.random.default_rng(0).integers(0, 2, (4, 60))]
+    )
+    rows = Rows(ids.T.ravel(), np.full(60, 4), np.ones(60, np.int64))
+    data = LearningData(rows, labels, 3, held_out_in=np.full(60, -1), words=words)
+    two = replace(data, labels=np.minimum(labels, 1), class_count=2)
+    assert learn_ngrams(data, WideConfig()).letters > learn_ngrams(two, WideConfig()).letters
+    for some in (data, two):
+        learnt = learn_ngrams(some, WideConfig())
+        summed = sum(
+            part.table.weigh(some.rows, part.weights) for part in learnt.parts(learnt.after, 1.0)
+        )
+        logits = learnt.after.intercepts + summed
+        assert (logits.argmax(1) == some.labels).all()
 
 
 def korean(count):

@@ -7,9 +7,8 @@ the held-out documents too, and held near what it usually is, since a few of the
 Words are features by themselves, as runs of two and three, and by their letters. What a word's
 letters say is a weight of the word once it is learnt, so nobody spells a text that is read.
 
-Documents left out say what suits the texts. Where words tell of a topic their letters count more:
-"gasoline" and "gas" are about the same. And long reviews say at their end what they mean, so that
-n-grams may count more in the last sentences, or in the first.
+Long reviews say at their end what they mean: where documents left out say so, n-grams count more in
+the last sentences, or in the first.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ ENOUGH, LITTLE = 1000, 0.25
 """Documents from which naive Bayes knows what to trust, and how far it is trusted with fewer."""
 EMPHASES = Emphasis(last=2.0), Emphasis(first=2.0)
 """What may be better than all sentences counting the same."""
-CLEARLY = 2.0  # standard errors by which another choice must lower the loss: less is chance
+CLEARLY = 2.0  # standard errors by which an emphasis must lower the loss: less is chance
 FEWEST_FOR_PLACES = 300, 3.0  # documents, and sentences of each, that tell where it matters
 MAX_TOKENS = 30_000_000  # of the documents that are learnt from; more are drawn from
 MAX_WORK = 200_000_000  # values times columns of weights: of more, some documents are learnt from
@@ -76,9 +75,10 @@ MOST = 4.0  # by which either may be scaled: where all documents are right, ther
 PULL = 50.0  # how many documents the first say weighs as much as, about
 FEW_AND_MANY = 2_000, 20_000  # documents between which the first say of the network rises ...
 LEAST_SAY = 0.2  # ... from this to a half
-LETTERS, MORE_LETTERS = 0.7, 1.5
-"""How long vectors of letters are, where those of n-grams have length one; both are tried."""
-FEWEST_FOR_LETTERS = 100  # documents that tell which is better
+LETTERS_OF_TWO, LETTERS_OF_MORE = 0.7, 1.0
+"""How long vectors of letters are, where those of n-grams have length one, with two classes and
+with more. More classes are mostly topics: "gas" and "gasoline" are about the same, while "like" and
+"unlike" are not."""
 MOST_RUNS = 100_000  # of letters, those in most documents; more add nothing
 
 Report = Callable[[int, int], None]
@@ -119,51 +119,21 @@ class Caution:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Features:
-    """What documents are made of: n-grams, and beside them words by their letters."""
-
-    tables: tuple[NGramTable, ...]
-    letters: float = LETTERS  # how long the vectors of the second table are
-
-    def values(self, rows: Rows) -> csr_matrix:
-        """Find the features of documents, (documents, features)."""
-        return self.joined([table.values(rows).matrix(len(table)) for table in self.tables])
-
-    def joined(self, values: Sequence[csr_matrix]) -> csr_matrix:
-        """Put the values of each table side by side."""
-        from scipy.sparse import hstack
-
-        if len(values) == 1:
-            return values[0]
-        ngrams, letters = values
-        return hstack([ngrams, np.float32(self.letters) * letters], format="csr")
-
-    def with_emphasis(self, emphasis: Emphasis) -> Features:
-        """The same where sentences count by their place."""
-        tables = tuple(replace(table, emphasis=emphasis) for table in self.tables)
-        return replace(self, tables=tables)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Learnt:
     """Weights of n-grams: of what the network of each fold learnt from, and of everything."""
 
-    features: Features
+    tables: tuple[NGramTable, ...]
+    letters: float  # how long the vectors of the second table are
     before: tuple[Linear, ...]  # one for each fold
     after: Linear
     caution: Caution
-
-    @property
-    def tables(self) -> tuple[NGramTable, ...]:
-        """The n-grams, and the words by their letters."""
-        return self.features.tables
 
     def parts(self, model: Linear, say: float) -> list[WidePart]:
         """The features of each table with their weights, times how much they have to say."""
         ends = np.cumsum([len(table) for table in self.tables])
         weights = np.split((say * model.weights).astype(np.float32), ends[:-1])
         if len(weights) > 1:
-            weights[1] *= np.float32(self.features.letters)
+            weights[1] *= np.float32(self.letters)
         return list(map(WidePart, self.tables, weights))
 
 
@@ -322,21 +292,25 @@ def learn_ngrams(
         return None
     step = max(1, math.ceil(counted.values.nnz * columns / MAX_WORK))
     learnt_from = np.arange(len(data.labels)) % step == 0
-    features = Features((NGramTable(counted.keys, counted.rarity, config.longest),))
+    tables = [NGramTable(counted.keys, counted.rarity, config.longest)]
     values, mixing = counted.values, None
     most = min(MOST_RUNS, config.most_weights // (2 * columns))
     letters = _letters(data, fewest=config.fewest_documents, most=most)
     if letters is not None:
         from scipy.sparse import block_diag, identity
 
-        features = replace(features, tables=(*features.tables, letters.table))
-        spelled = letters.table.values(data.rows).matrix(len(letters.table))
-        values = features.joined([values, spelled])
+        tables.append(letters.table)
+        values = _side_by_side(
+            values, letters.table.values(data.rows).matrix(len(letters.table)), _letters_scale(data)
+        )
         own = identity(len(counted.keys), np.float32)
         mixing = block_diag([own, letters.runs], format="csr", dtype=np.float32)
-    chosen = _choose_features(features, values, mixing, data, places=config.emphasis)
-    if chosen is not features:
-        features, values = chosen, chosen.values(data.rows)
+    emphasis = Emphasis()
+    if config.emphasis:
+        emphasis = _choose_emphasis(tables, values, mixing, data)
+    if emphasis:
+        tables = [replace(table, emphasis=emphasis) for table in tables]
+        values = _values(tables, data)
     report(1, 3 + len(folds))
     caution = _choose_caution(values, mixing, data)
     before: list[Linear] = []
@@ -353,7 +327,7 @@ def learn_ngrams(
     # From nothing too: many fits end before the bottom, and as far as this was the caution chosen.
     after = _fit(values, mixing, data, learnt_from, caution)
     # Documents that are given to validate on are left out of all fits.
-    return Learnt(features, tuple(before) or (after,), after, caution)
+    return Learnt(tuple(tables), _letters_scale(data), tuple(before) or (after,), after, caution)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -395,30 +369,40 @@ def _letters(data: LearningData, *, fewest: int, most: int) -> _Letters | None:
     return _Letters(table, (diags(1 / lengths[ids]) @ runs[ids]).tocsr()) if len(ids) else None
 
 
-def _choose_features(
-    features: Features,
-    values: csr_matrix,
-    mixing: csr_matrix | None,
-    data: LearningData,
-    *,
-    places: bool,
-) -> Features:
-    """Find whether letters should count more, and sentences by their place where that may be.
+def _letters_scale(data: LearningData) -> float:
+    """How long vectors of letters are."""
+    return LETTERS_OF_TWO if _columns(data) == 1 else LETTERS_OF_MORE
 
-    ``values`` are those of ``features``, which are kept unless others are clearly better by
-    documents that the fits did not see.
+
+def _values(tables: Sequence[NGramTable], data: LearningData) -> csr_matrix:
+    """The features of documents by all tables."""
+    ngrams, *letters = (table.values(data.rows).matrix(len(table)) for table in tables)
+    return _side_by_side(ngrams, letters[0], _letters_scale(data)) if letters else ngrams
+
+
+def _side_by_side(ngrams: csr_matrix, letters: csr_matrix, scale: float) -> csr_matrix:
+    """The n-grams of documents, and what they are by their letters."""
+    from scipy.sparse import hstack
+
+    return hstack([ngrams, np.float32(scale) * letters], format="csr")
+
+
+def _choose_emphasis(
+    tables: Sequence[NGramTable], values: csr_matrix, mixing: csr_matrix | None, data: LearningData
+) -> Emphasis:
+    """Find whether sentences should count by where they stand, as ``_choose_caution`` does.
+
+    ``values`` are those of an even count, which is kept unless another is clearly better.
     """
-    count, (fewest, sentences) = len(data.labels), FEWEST_FOR_PLACES
-    places = places and count >= fewest and data.rows.sentences.mean() >= sentences
-    more = len(features.tables) > 1 and count >= FEWEST_FOR_LETTERS
-    if not (places or more):
-        return features
-    asked = _places_to_choose(values, data)
-    asked = asked[:: math.ceil(len(asked) / MANY)]
-    chosen = np.isin(np.arange(count), asked)
+    documents, sentences = FEWEST_FOR_PLACES
+    if len(data.labels) < documents or data.rows.sentences.mean() < sentences:
+        return Emphasis()
+    places = _places_to_choose(values, data)
+    places = places[:: math.ceil(len(places) / MANY)]
+    chosen = np.isin(np.arange(len(data.labels)), places)
     sample = data.having(chosen)
-    sides = _sides_to_choose(np.arange(len(asked)), sample)[: FOLDS // 2]
-    caution = _usual_caution(count)
+    sides = _sides_to_choose(np.arange(len(places)), sample)[: FOLDS // 2]
+    caution = _usual_caution(len(data.labels))
 
     def losses(found: csr_matrix) -> Floats:
         fits = [
@@ -427,24 +411,13 @@ def _choose_features(
         logits = [fit.logits(found[out]) for fit, (out, _) in zip(fits, sides, strict=True)]
         return _losses_left_out(logits, [sample.labels[out] for out, _ in sides])
 
-    lowest = losses(values[chosen])
-    if more:
-        longer = replace(features, letters=MORE_LETTERS)
-        found = losses(longer.values(sample.rows))
-        if _clearly_lower(found, lowest):
-            features, lowest = longer, found
-    if places:
-        for emphasis in EMPHASES:
-            uneven = features.with_emphasis(emphasis)
-            if _clearly_lower(losses(uneven.values(sample.rows)), lowest):
-                return uneven  # where one end decides, the other does not
-    return features
-
-
-def _clearly_lower(losses: Floats, others: Floats) -> bool:
-    """Whether documents lose less than before by more than chance."""
-    saved = others - losses
-    return bool(len(saved)) and saved.sum() > CLEARLY * saved.std() * math.sqrt(len(saved))
+    even = losses(values[chosen])
+    for emphasis in EMPHASES:
+        uneven = [replace(table, emphasis=emphasis) for table in tables]
+        saved = even - losses(_values(uneven, sample))
+        if len(saved) and saved.sum() > CLEARLY * saved.std() * math.sqrt(len(saved)):
+            return emphasis  # where one end decides, the other does not
+    return Emphasis()
 
 
 def _usual_caution(count: int) -> Caution:
