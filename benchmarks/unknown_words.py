@@ -180,7 +180,7 @@ def measure(texts: Texts, reading: str, folds: int) -> dict[str, float]:
     shares: list[float] = []
     for fold in range(folds):
         out = np.arange(len(texts.labels)) % FOLDS == fold
-        logits, share = answer(texts, reading, out)
+        logits, share = weigh_left_out(texts, READINGS[reading], out)
         labels = texts.labels[out]
         right.append(logits.argmax(axis=1) == labels)
         losses.append(log_loss(logits, labels, fit_temperature(logits, labels)))
@@ -192,12 +192,17 @@ def measure(texts: Texts, reading: str, folds: int) -> dict[str, float]:
     }
 
 
-def answer(texts: Texts, reading: str, out: NDArray[np.bool_]) -> tuple[NDArray[np.float64], float]:
-    """The logits of the documents left out, and which share of their tokens has no reading."""
+def weigh_left_out(
+    texts: Texts, read: Callable[..., Reading], out: NDArray[np.bool_], *, fewest: int = 2
+) -> tuple[NDArray[np.float64], float]:
+    """The logits of the documents left out, and which share of their tokens has no reading.
+
+    Words are known that occur at least ``fewest`` times in the others.
+    """
     words, numbers, _, lengths = texts.read
     counts = np.bincount(numbers[np.repeat(~out, lengths)], minlength=len(words))
     counted = {word: int(count) for word, count in zip(words, counts, strict=True) if count}
-    found = READINGS[reading](words, Vocab.from_counts(counted, TextConfig()), counts)
+    found = read(words, Vocab.from_counts(counted, TextConfig(min_count=fewest)), counts)
     ids = found.ids[numbers]
     data = LearningData(
         rows=texts.rows(ids, ~out),
@@ -225,7 +230,7 @@ def train_whole(texts: Texts, unknown: str) -> dict[str, float]:
         for wanted in (False, True)
     ]
     model = DocumentClassifier(
-        text=TextConfig(unknown=unknown),  # type: ignore[arg-type]
+        text=TextConfig(unknown=unknown, min_count=2),  # type: ignore[arg-type]
         training=TrainingConfig(seed=0),
         device="cpu",
     )

@@ -185,9 +185,8 @@ class Shapes:
 
     In some training pictures cells are painted over at random. Otherwise a network that has never
     seen a picture without its shapes answers with whatever shape it likes, and a receipt, which
-    paints cells over, would tell of that habit and not of what the network looked at. With cells
-    overlooked (``missed``) and pictures covered ``whole`` receipts are better, but not every seed
-    learns how shapes lie.
+    paints cells over, would tell of that habit and not of what the network looked at. A few cells
+    are overlooked (``missed``), so that a word looks at a whole shape and not at one cell of it.
     """
 
     name: ClassVar[str] = "shapes"
@@ -211,11 +210,11 @@ class Shapes:
     examples: int = 12_000
     asked: int = 500  # pictures that the network has not seen
     receipts: int = 100  # of these, how many are asked about again with cells covered
-    covered: float = 0.5  # share of the training pictures in which some cells are painted over
+    covered: float = 0.6  # share of the training pictures in which some cells are painted over
     whole: float = 0.0  # share of them in which all are
     decoder: Literal["xu", "bahdanau", "luong"] = "luong"
     feeding: bool = True  # what was seen at a word is known at the next
-    missed: float = 0.0  # share of the cells that a word overlooks in training
+    missed: float = 0.05  # share of the cells that a word overlooks in training
     evenness: float = 0.0  # the price of looking at some cells more than at others
     channels: int = 64
     hidden_size: int = 64
