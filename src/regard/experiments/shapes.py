@@ -44,7 +44,7 @@ COLOURS: dict[str, tuple[int, int, int]] = {
 }
 KINDS = ("circle", "square", "triangle")
 ARTICLES = ("a", "an")
-RELATIONS = ("above", "below", "beside")
+RELATIONS = ("above", "beside")
 _WORDS = (*RESERVED, *ARTICLES, *COLOURS, *KINDS, *RELATIONS)
 _IDS = {word: place for place, word in enumerate(_WORDS)}
 _TOGETHER = 250  # pictures that are written about at once
@@ -59,7 +59,6 @@ _PARTS = {
 }
 _FEWER = (0.9, 0.8)  # shares of a word's weight to cover, beside the one of every receipt
 _BETWEEN = 8  # pixels that lie between two shapes, at least
-_LEFT = 6  # by which the middle of one is left of that of the other, at least
 _CLEAR = 1 / 4  # of a side, by which they must be farther apart in one direction than in the other
 
 
@@ -85,36 +84,31 @@ class Scene:
 
 
 def draw_scene(random: np.random.Generator, side: int, sizes: tuple[int, int]) -> Scene:
-    """Draw two shapes that do not touch, on a light ground; the left one is told first.
+    """Draw two shapes that do not touch, on a light ground; the upper or left one is told first.
 
-    So that only one word is right, they are clearly farther apart in one direction, and one is
-    clearly left of the other: which is told first must not say how they lie. They differ in colour
-    and in kind, or what is covered on one could be read off the other. ``sizes`` are the smallest
-    and the largest, in pixels.
+    So that only one word is right, they are clearly farther apart in one direction. They
+    differ in colour and in kind, or what is covered on one could be read off the other. ``sizes``
+    are the smallest and the largest, in pixels.
     """
     wide = random.integers(sizes[0], sizes[1] + 1, 2)
     while True:
         corners = np.stack([random.integers(1, side - size - 1, 2) for size in wide])
-        between = (corners[1] + wide[1] / 2) - (corners[0] + wide[0] / 2)
-        down, across = np.abs(between).tolist()
-        apart = max(down, across) >= wide.sum() / 2 + _BETWEEN and across >= _LEFT
-        if apart and abs(down - across) >= side * _CLEAR:
+        down, across = np.abs((corners[0] + wide[0] / 2) - (corners[1] + wide[1] / 2)).tolist()
+        if max(down, across) >= wide.sum() / 2 + _BETWEEN and abs(down - across) >= side * _CLEAR:
             break
-    order = [0, 1] if between[1] > 0 else [1, 0]
-    upper = int(np.argmin(corners[:, 0] + wide / 2))
-    relation = "beside" if across > down else "above" if order[0] == upper else "below"
+    axis = 0 if down > across else 1
     pixels = np.full((side, side, 3), 245.0) + random.normal(0, 6, (side, side, 3))
     colours = random.permutation(list(COLOURS)).tolist()
     kinds = random.permutation(KINDS).tolist()
     masks, names = [], []
-    for place in order:
+    for place in np.argsort(corners[:, axis] + wide / 2).tolist():
         colour, kind = colours[place], kinds[place]
         mask = _mask(kind, corners[place], int(wide[place]), side)
         pixels[mask] = np.array(COLOURS[colour]) + random.normal(0, 10, 3)
         masks.append(mask)
         names.append(f"{_article(colour)} {colour} {kind}")
     shown = np.clip(pixels, 0, 255).astype(np.uint8).transpose(2, 0, 1)
-    caption = f"{names[0]} {relation} {names[1]}"
+    caption = f"{names[0]} {RELATIONS[axis]} {names[1]}"
     return Scene(np.ascontiguousarray(shown), caption, np.stack(masks))
 
 
