@@ -4,7 +4,7 @@
 
 Each of two folds of a set's training texts is answered by n-grams learnt from the other three
 quarters. --fewest is how often a word must occur to be known, --letters how long the vectors of
-letters are. By these figures the defaults were chosen; test files are never read.
+letters are. What other_sets.py asks about is never read.
 """
 
 from __future__ import annotations

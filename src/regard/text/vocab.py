@@ -44,7 +44,7 @@ UNKNOWN = 1
 
 MANY_ONCE = 0.05
 """The share of words that occur once, above which they are known too. About as many words of a new
-text are new (Good and Turing), and to know fewer than there are would make it twice as many."""
+text are new (Good and Turing); without those that occur once still more would not be known."""
 
 _RESERVED = ("<pad>", "<oov>")
 _SHOWN_UNKNOWN = "\N{REPLACEMENT CHARACTER}"
