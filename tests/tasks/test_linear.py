@@ -8,7 +8,7 @@ from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from regard.tasks import linear
-from regard.tasks.linear import Linear, bayes_ratios, fit_linear
+from regard.tasks.linear import Linear, _Place, _Vector, bayes_ratios, fit_linear
 
 
 def drawn(classes, rows=200, features=30):
@@ -30,32 +30,87 @@ def test_it_finds_the_margins_that_scikit_learn_finds(classes):
     np.testing.assert_allclose(found, 4 * expected, atol=0.1)
 
 
-def test_a_way_that_is_bent_too_far_is_not_the_end():
-    """Where remembered turns lead far past the valley, a shorter step or the slope leads on."""
-    asked = []
+class Bowl:
+    """A bowl to go down in, whose rows are the weights themselves; it counts how often it is asked.
 
-    def problem(place):
-        """A narrow bowl with a kink: beyond it the slope says nothing of how the bowl curves."""
-        asked.append(place)
-        steep = np.where(place > 0, 1e4, 1.0)
+    Where a weight is above zero it is ``steep``: beyond such a kink the slope says nothing of how
+    the bowl curves.
+    """
+
+    def __init__(self, steep=1.0):
+        self.steep, self.asked = steep, 0
+
+    def ask(self, place):
+        self.asked += 1
+        steep = np.where(place > 0, self.steep, 1.0)
         return float((steep * place**2).sum() / 2), steep * place
 
-    first = np.array([-3.0, 2.0, -0.5, 1e-3])
-    found = linear._descend(problem, first, 1e-6, 200)
-    np.testing.assert_allclose(found, 0, atol=1e-5)
-    assert len(asked) < 400
+    def place(self, weights):
+        value, slope = self.ask(weights.own)
+        return _Place(weights, value, _Vector(slope, slope), float(np.abs(slope).max()))
+
+    def along(self, place, direction):
+        def at(rate):
+            value, slope = self.ask(place.weights.own + rate * direction.own)
+            return value, float(slope @ direction.own)
+
+        return at
+
+
+def at(*weights):
+    return _Vector(np.array(weights), np.array(weights))
+
+
+def test_a_way_that_is_bent_too_far_is_not_the_end():
+    """Where remembered turns lead far past the valley, a shorter step or the slope leads on."""
+    bowl = Bowl(steep=1e4)
+    found = linear._descend(bowl, bowl.place(at(-3.0, 2.0, -0.5, 1e-3)), 1e-6, 200)
+    np.testing.assert_allclose(found.weights.own, 0, atol=1e-5)
+    assert bowl.asked < 600
 
 
 def test_a_step_goes_back_as_far_as_it_must():
     """A direction a million times too long still leads down, in few trials."""
+    bowl = Bowl()
+    place = bowl.place(at(1.0, -2.0))
+    direction = place.slope.scaled(-1e6)
+    rate = linear._search(bowl, place, direction, 1.0)
+    assert rate and bowl.place(place.weights.moved(rate, direction)).value < 1e-3
 
-    def problem(place):
-        return float(place @ place), 2 * place
 
-    place, slope = np.array([1.0, -2.0]), np.array([2.0, -4.0])
-    direction = -1e6 * slope
-    found = linear._search(problem, place, direction, 5.0, float(direction @ slope), 1.0)
-    assert found is not None and found[1] < 1e-3
+@pytest.mark.parametrize("mixed", [False, True])
+def test_sums_of_rows_are_as_good_as_weights(mixed):
+    """The descent knows how low it is and how it slopes without a look at any weight."""
+    vectors, labels = drawn(3, rows=40)
+    draw = np.random.default_rng(0)
+    mixing = random(30, 12, density=0.4, random_state=draw, format="csr") if mixed else None
+    parts = vectors @ mixing if mixed else vectors
+    scales = draw.random((parts.shape[1], 3))
+    problem = linear._Problem(vectors, mixing, labels, 3, 0.7, scales, None)
+    first = problem.start(None)
+    place = problem.place(first.slope.scaled(-0.01))
+    # The same by weights of features, as the definition says it.
+    own, intercepts = place.weights.own[:-1], place.weights.own[-1]
+    weights = scales * (parts.T @ own)
+
+    def value(weights, intercepts):
+        margins = np.where(np.eye(3)[labels] > 0, 1, -1) * (parts @ (scales * weights) + intercepts)
+        return (np.maximum(1 - margins, 0) ** 2).sum() + 0.35 * (weights**2).sum()
+
+    assert place.value == pytest.approx(value(weights, intercepts), rel=1e-5)
+    slope = scales * (parts.T @ place.slope.own[:-1])
+    step = 1e-6
+    for feature, column in [(0, 0), (3, 2), (7, 1)]:
+        nudge = np.zeros_like(weights)
+        nudge[feature, column] = step
+        risen = value(weights + nudge, intercepts) - value(weights - nudge, intercepts)
+        assert slope[feature, column] == pytest.approx(risen / (2 * step), abs=1e-3)
+    assert place.steepest == pytest.approx(
+        max(np.abs(slope).max(), np.abs(place.slope.own[-1]).max()), rel=1e-5
+    )
+    found, along = problem.along(first, first.slope.scaled(-0.01))(1.0)
+    assert found == pytest.approx(place.value, rel=1e-5)
+    assert along == pytest.approx(first.slope.scaled(-0.01).times(place.slope), rel=1e-4)
 
 
 def test_blas_gets_one_thread(monkeypatch):

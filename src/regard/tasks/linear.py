@@ -3,14 +3,18 @@
 One class of several is learnt by a support vector machine for each, against all the others, with
 the squared hinge for a loss; several labels a document by one logistic regression a label. All
 columns are solved for together.
+
+Features are many times as many as rows, and the best weights are sums of rows. So the solver moves
+along the rows: what it keeps, adds and multiplies is a number a row, and not one a feature.
 """
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +43,7 @@ class Linear:
 
     weights: Floats  # (features, classes)
     intercepts: Floats  # (classes,)
-    solution: Floats | None = None  # as the solver found it, from which a like problem may start
+    solution: Floats | None = None  # of the solver: another one for these rows may start there
 
     def logits(self, vectors: csr_matrix) -> Floats:
         """Return the logits of rows of features, (rows, classes)."""
@@ -75,91 +79,107 @@ def fit_linear(
 
     with threadpool_limits(1, user_api="blas"):
         problem = _Problem(vectors, mixing, labels, class_count, penalty, scales, counts)
-        first = np.zeros(problem.size)
-        if start is not None and start.solution is not None and len(start.solution) == len(first):
-            first = start.solution
-        steepest = float(np.abs(problem(np.zeros_like(first))[1]).max(initial=0.0))
-        return problem.unpacked(_descend(problem, first, TOLERANCE * steepest, steps))
+        first = problem.start(None if start is None else start.solution)
+        return problem.unpacked(_descend(problem, first, TOLERANCE * problem.steepest, steps))
 
 
-def _descend(
-    problem: Callable[[Floats], tuple[float, Floats]], first: Floats, flat: float, steps: int
-) -> Floats:
-    """Go down to where no slope is above ``flat``, by L-BFGS (Nocedal and Wright, section 7.2).
+@dataclass(frozen=True, slots=True, eq=False)
+class _Vector:
+    """A direction of weights and intercepts, as a sum of rows.
 
-    SciPy's heeds bounds, which there are none of here, and that takes most of its time.
+    ``own`` says how often each row is added, for each column, and what is added to the intercepts;
+    ``image`` is what that changes at each row, (rows, columns), and the intercepts once more. The
+    product of two directions is then one of ``own`` with ``image``.
     """
-    place = first.astype(np.float64)
-    value, slope = problem(place)
-    pairs: deque[tuple[Floats, Floats]] = deque(maxlen=MEMORY)
+
+    own: Floats  # (rows + 1, columns)
+    image: Floats  # (rows + 1, columns)
+
+    def times(self, other: _Vector) -> float:
+        """The product of two directions."""
+        return float(np.vdot(self.own, other.image))
+
+    def moved(self, rate: float, other: _Vector) -> _Vector:
+        """As far along another direction as it says."""
+        return _Vector(self.own + rate * other.own, self.image + rate * other.image)
+
+    def scaled(self, rate: float) -> _Vector:
+        """As many times as long."""
+        return _Vector(rate * self.own, rate * self.image)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Place:
+    """Where the solver stands: the weights, what is to be made smallest, and how it slopes."""
+
+    weights: _Vector
+    value: float
+    slope: _Vector
+    steepest: float  # the slope along the weight or the intercept along which it is largest
+
+
+def _descend(problem: _Line, place: _Place, flat: float, steps: int) -> _Place:
+    """Go down to where no slope is above ``flat``, by L-BFGS (Nocedal and Wright, section 7.2)."""
+    pairs: deque[tuple[_Vector, _Vector]] = deque(maxlen=MEMORY)
     for _ in range(steps):
-        if np.abs(slope).max(initial=0.0) <= flat:
+        if place.steepest <= flat:
             break
-        direction = _bent(slope, pairs)
+        direction = _bent(place.slope, pairs)
         # The first direction is the slope itself, which says nothing about how far to go.
-        rate = 1.0 if pairs else 1 / max(float(np.linalg.norm(direction)), 1.0)
-        found = _search(problem, place, direction, value, float(direction @ slope), rate)
-        if found is None and pairs:
+        rate = 1.0 if pairs else 1 / max(math.sqrt(direction.times(direction)), 1.0)
+        rate = _search(problem, place, direction, rate)
+        if not rate and pairs:
             pairs.clear()  # they bend the way so far that it leads nowhere: on by the slope itself
             continue
-        if found is None:
+        if not rate:
             break
-        rate, lower, after = found
-        direction *= rate
-        place += direction
-        turned = after - slope
-        if direction @ turned > 0:
-            pairs.append((direction, turned))
-        gain, value, slope = value - lower, lower, after
-        if gain <= PRECISION * max(abs(value), 1.0):
+        after = problem.place(place.weights.moved(rate, direction))
+        moved, turned = direction.scaled(rate), after.slope.moved(-1.0, place.slope)
+        if moved.times(turned) > 0:
+            pairs.append((moved, turned))
+        gain, place = place.value - after.value, after
+        if gain <= PRECISION * max(abs(place.value), 1.0):
             break
     return place
 
 
-def _bent(slope: Floats, pairs: Sequence[tuple[Floats, Floats]]) -> Floats:
+def _bent(slope: _Vector, pairs: Sequence[tuple[_Vector, _Vector]]) -> _Vector:
     """Turn against the slope, bent by how it turned on the last steps."""
-    from scipy.linalg.blas import daxpy  # adds in place: a copy of millions of weights is slow
-
-    direction = -slope
+    direction = slope.scaled(-1.0)
     shares = []
     for moved, turned in reversed(pairs):
-        shares.append(float(moved @ direction) / float(moved @ turned))
-        direction = daxpy(turned, direction, a=-shares[-1])
+        shares.append(moved.times(direction) / moved.times(turned))
+        direction = direction.moved(-shares[-1], turned)
     if pairs:
         moved, turned = pairs[-1]
-        direction *= float(moved @ turned) / float(turned @ turned)
+        direction = direction.scaled(moved.times(turned) / turned.times(turned))
     for (moved, turned), share in zip(pairs, reversed(shares), strict=True):
-        further = share - float(turned @ direction) / float(moved @ turned)
-        direction = daxpy(moved, direction, a=further)
+        further = share - turned.times(direction) / moved.times(turned)
+        direction = direction.moved(further, moved)
     return direction
 
 
-def _search(
-    problem: Callable[[Floats], tuple[float, Floats]],
-    place: Floats,
-    direction: Floats,
-    value: float,
-    descent: float,
-    rate: float,
-) -> tuple[float, float, Floats] | None:
+def _search(problem: _Line, place: _Place, direction: _Vector, rate: float) -> float:
     """Find how far to go: well below where one stands, to where it is clearly less steep.
 
-    With it come the value and the slope there; nothing where rounding leaves no way down.
+    Zero where rounding leaves no way down.
     """
-    near, far = 0.0, np.inf
+    value, descent = place.value, direction.times(place.slope)
+    near, far = 0.0, math.inf
+    along = problem.along(place, direction)
     for _ in range(MAX_TRIALS):
-        found, slope = problem(place + rate * direction)
+        found, slope = along(rate)
         if not found <= value + ENOUGH_LOWER * rate * descent:
             far = rate
             # The valley of a parabola through both ends, as far as it is not near one of them.
             valley = descent * rate**2 / (2 * (value + descent * rate - found))
             rate = float(np.fmin(np.fmax(valley, near + (far - near) / 10), (near + far) / 2))
-        elif slope @ direction < LESS_STEEP * descent:
+        elif slope < LESS_STEEP * descent:
             near = rate
-            rate = (near + far) / 2 if far < np.inf else 2 * near
+            rate = (near + far) / 2 if far < math.inf else 2 * near
         else:
-            return rate, found, slope
-    return None
+            return rate
+    return 0.0
 
 
 def bayes_ratios(
@@ -189,8 +209,18 @@ def _there(vectors: csr_matrix) -> csr_matrix:
     return csr_matrix((ones, vectors.indices, vectors.indptr), vectors.shape)
 
 
+class _Line(Protocol):
+    """What a descent asks of what it makes smallest."""
+
+    def place(self, weights: _Vector) -> _Place:
+        """How low it is there, and how it slopes."""
+
+    def along(self, place: _Place, direction: _Vector) -> Callable[[float], tuple[float, float]]:
+        """Say of each rate how low it is so far along a direction, and how it slopes along it."""
+
+
 class _Problem:
-    """What is made smallest, and its slope, over one flat vector: all weights, then intercepts.
+    """What is made smallest: the sum of the losses and what squared weights cost.
 
     Between two classes one column decides, half of it for either.
     """
@@ -205,8 +235,8 @@ class _Problem:
         scales: Floats | None,
         counts: NDArray[np.floating] | None,
     ) -> None:
-        vectors = vectors.astype(np.float32, copy=False)
-        self.vectors, self.penalty, self.class_count = vectors, penalty, class_count
+        self.vectors = vectors.astype(np.float32, copy=False)
+        self.penalty, self.class_count = penalty, class_count
         self.several = labels.ndim == 2
         if self.several:
             self.present = np.arange(class_count)
@@ -217,41 +247,67 @@ class _Problem:
         self.halved = not self.several and len(self.present) == 2
         if self.halved:
             self.truth = self.truth[:, 1:]
-        self.scales = scales
+        self.scales = None
         if scales is not None:
             chosen = scales[:, self.present]
-            self.scales = chosen[:, 1:] if self.halved else chosen
+            self.scales = np.abs(chosen[:, 1:] if self.halved else chosen).astype(np.float32)
         self.counts = None
         if counts is not None:
             self.counts = np.asarray(counts, np.float64).reshape(len(labels), -1)
-        # The transpose as rows of its own: products with it write memory in order.
-        self.transposed = vectors.T.tocsr()
+        # The transposes as rows of their own: products with them write memory in order.
+        self.transposed = self.vectors.T.tocsr()
         self.mixing = self.unmixing = None
-        parts = vectors.shape[1]
         if mixing is not None:
             self.mixing = mixing.astype(np.float32, copy=False)
             self.unmixing = self.mixing.T.tocsr()
-            parts = mixing.shape[1]
-        self.shape = (parts, self.truth.shape[1])
-        self.size = (parts + 1) * self.truth.shape[1]
+        self.steepest = 0.0  # where all weights are zero
 
-    def __call__(self, packed: Floats) -> tuple[float, Floats]:
-        weights, intercepts = self._cut(packed)
-        scaled = weights if self.scales is None else weights * self.scales
-        mixed = self._mixed(scaled.astype(np.float32))
-        logits = (self.vectors @ mixed).astype(np.float64) + intercepts
-        losses, errors = self._loss(logits)
-        if self.counts is not None:
-            losses, errors = losses * self.counts, errors * self.counts
-        slopes = self.transposed @ errors.astype(np.float32)
-        if self.unmixing is not None:
-            slopes = self.unmixing @ slopes
-        slopes = slopes.astype(np.float64)
-        if self.scales is not None:
-            slopes *= self.scales
-        slopes += self.penalty * weights
-        loss = float(losses.sum() + self.penalty / 2 * np.vdot(weights, weights))
-        return loss, np.concatenate([slopes.ravel(), errors.sum(0)])
+    def start(self, solution: Floats | None) -> _Place:
+        """Where to begin: at zero, or where a like problem ended."""
+        zero = np.zeros((len(self.truth) + 1, self.truth.shape[1]))
+        first = self.place(_Vector(zero, zero))
+        self.steepest = first.steepest
+        if solution is None or solution.shape != zero.shape:
+            return first
+        return self.place(self._vector(solution)[0])
+
+    def place(self, weights: _Vector) -> _Place:
+        """How low it is there, and how it slopes."""
+        losses, errors = self._loss(weights.image[:-1] + weights.own[-1])
+        slope, steepest = self._vector(np.concatenate([errors, errors.sum(0)[None]]), weights)
+        value = float(losses.sum()) + self.penalty / 2 * _squared(weights)
+        return _Place(weights, value, slope, steepest)
+
+    def along(self, place: _Place, direction: _Vector) -> Callable[[float], tuple[float, float]]:
+        """Say of each rate how low it is so far along a direction, and how it slopes along it."""
+        weights = place.weights
+        logits = weights.image[:-1] + weights.own[-1]
+        change = direction.image[:-1] + direction.own[-1]
+        squares = _squared(weights), _squared(weights, direction), _squared(direction)
+
+        def at(rate: float) -> tuple[float, float]:
+            losses, errors = self._loss(logits + rate * change)
+            length = squares[0] + 2 * rate * squares[1] + rate**2 * squares[2]
+            slope = float(np.vdot(errors, change)) + self.penalty * (squares[1] + rate * squares[2])
+            return float(losses.sum()) + self.penalty / 2 * length, slope
+
+        return at
+
+    def _vector(self, own: Floats, weights: _Vector | None = None) -> tuple[_Vector, float]:
+        """The sum of rows that ``own`` says, and its largest weight or intercept.
+
+        ``weights`` are added to it as often as squared weights cost.
+        """
+        cost = self.penalty if weights is not None else 0.0
+        if weights is not None:
+            own = own.copy()
+            own[:-1] += cost * weights.own[:-1]
+        summed = self._scale(self._unmixed(self.transposed @ own[:-1].astype(np.float32)))
+        steepest = max(_largest(summed), _largest(own[-1]))
+        image = np.empty_like(own)
+        image[:-1] = self.vectors @ self._mixed(self._scale(summed))
+        image[-1] = own[-1]
+        return _Vector(own, image), steepest
 
     def _loss(self, logits: Floats) -> tuple[Floats, Floats]:
         """The losses of each row, and how they slope along its logits."""
@@ -259,25 +315,35 @@ class _Problem:
 
         if self.several:
             losses = np.logaddexp(0, logits) - self.truth * logits
-            return losses, expit(logits) - self.truth
-        signs = 2 * self.truth - 1
-        short = np.maximum(1 - signs * logits, 0)
-        return short**2, -2 * signs * short
+            errors = expit(logits) - self.truth
+        else:
+            signs = 2 * self.truth - 1
+            short = np.maximum(1 - signs * logits, 0)
+            losses, errors = short**2, -2 * signs * short
+        if self.counts is not None:
+            losses, errors = losses * self.counts, errors * self.counts
+        return losses, errors
 
     def _mixed(self, weights: NDArray[np.floating]) -> NDArray[np.floating]:
         """The weights of features, from those of what they are made of."""
         return weights if self.mixing is None else self.mixing @ weights
 
-    def _cut(self, packed: Floats) -> tuple[Floats, Floats]:
-        size = self.shape[0] * self.shape[1]
-        return packed[:size].reshape(self.shape), packed[size:]
+    def _unmixed(self, slopes: NDArray[np.floating]) -> NDArray[np.floating]:
+        """The slopes of parts, from those of features."""
+        return slopes if self.unmixing is None else self.unmixing @ slopes
 
-    def unpacked(self, packed: Floats) -> Linear:
-        """The weights of all classes; one that no row has is never answered."""
-        weights, intercepts = self._cut(packed)
+    def _scale(self, weights: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Scale weights where they stand: a copy of millions of them is slow."""
         if self.scales is not None:
-            weights = weights * self.scales
-        weights = self._mixed(weights).astype(np.float64)
+            weights *= self.scales
+        return weights
+
+    def unpacked(self, place: _Place) -> Linear:
+        """The weights of all classes; one that no row has is never answered."""
+        solution = place.weights.own
+        summed = self._unmixed(self.transposed @ solution[:-1].astype(np.float32))
+        weights = self._mixed(self._scale(self._scale(summed))).astype(np.float64)
+        intercepts = solution[-1]
         if not self.several:
             weights, intercepts = _SURE * weights, _SURE * intercepts
         if self.halved:
@@ -287,4 +353,14 @@ class _Problem:
         found[:, self.present] = weights
         biases = np.full(self.class_count, intercepts.min(initial=0.0) - _UNSEEN)
         biases[self.present] = intercepts
-        return Linear(found, biases, packed)
+        return Linear(found, biases, solution)
+
+
+def _squared(one: _Vector, other: _Vector | None = None) -> float:
+    """The product of the weights of two directions, or of one with itself; intercepts are free."""
+    other = other or one
+    return float(np.vdot(one.own[:-1], other.image[:-1]))
+
+
+def _largest(values: NDArray[np.floating]) -> float:
+    return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
