@@ -4,7 +4,8 @@
     python benchmarks/bert_han.py frozen --folder MINILM   2,000 texts, BERT stays as it is
     python benchmarks/bert_han.py arxiv --folder MINILM    whole papers, 6,400 words on average
     python benchmarks/bert_han.py papers --folder MINILM --text-column title,abstract,text
-                  whole papers with title and abstract; TF-IDF on the same texts beside it
+                  whole papers with title and abstract; TF-IDF on the same texts beside it.
+                  --networks 4 trains four, each with its own seed, that answer together
     python benchmarks/bert_han.py memory --folder MINILM   one document of 100,000 words
     python benchmarks/bert_han.py merge --add FILE ...     runs of other machines, into the results
     python benchmarks/bert_han.py adapt --folder MINILM --save FOLDER
@@ -101,6 +102,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=None, help="folder of train and test.parquet")
     parser.add_argument("--text-column", default="text", help="or several: title,abstract,text")
     parser.add_argument("--seeds", type=int, nargs="*", default=[0])
+    parser.add_argument("--networks", type=int, default=1, help="that answer together, of a seed")
     parser.add_argument("--no-linear", action="store_true", help="leave TF-IDF out")
     parser.add_argument("--set", action="append", default=[], dest="changes")
     parser.add_argument("--wide", default="on", choices=["on", "off"])
@@ -137,9 +139,10 @@ def main() -> None:
         options.name = options.text_column + (", dev" if options.held_out else ", test")
         if not options.no_linear:
             add(options, f"{options.name}, TF-IDF", fit_tfidf(options))
+    together = f", {options.networks} networks" if options.networks > 1 else ""
     for seed in options.seeds:
         found = run(options, seed)
-        add(options, f"{options.name or options.what}, seed {seed}", found)
+        add(options, f"{options.name or options.what}{together}, seed {seed}", found)
 
 
 def fit_tfidf(options: argparse.Namespace) -> dict[str, object]:
@@ -201,6 +204,7 @@ def run(options: argparse.Namespace, seed: int) -> dict[str, object]:
     classifier = classifier_from(
         "bert-han", [*changes, f"training.seed={seed}"], device=options.device, wide=options.wide
     )
+    classifier.seeds = options.networks
     columns = Columns(text=options.text_column, label="label", carry=False)
     training = list(read_documents(options.data / "train.parquet", columns))
     limit = options.limit or (2000 if options.what == "frozen" else None)
@@ -244,6 +248,7 @@ def run(options: argparse.Namespace, seed: int) -> dict[str, object]:
         "answer_seconds": round(time.perf_counter() - began, 1),
         "changes": [*usual, *options.changes],
         "wide": options.wide,
+        "networks": options.networks,
         "device": str(classifier.reader_.device),
     }
 

@@ -200,6 +200,18 @@ def test_letters_count_more_where_there_are_many_classes():
         assert (logits.argmax(1) == some.labels).all()
 
 
+def test_single_characters_count_by_themselves_where_there_are_many_classes():
+    """They tell topics; what is liked and what is not is told by runs of them."""
+    words = ["<pad>", "<oov>", *"电影书手机店"]
+    labels = np.arange(60) % 3
+    ids = np.stack([2 + 2 * labels, 3 + 2 * labels], axis=1)
+    rows = Rows(ids.ravel(), np.full(60, 2), np.ones(60, np.int64))
+    data = LearningData(rows, labels, 3, held_out_in=np.full(60, -1), words=words)
+    two = replace(data, labels=np.minimum(labels, 1), class_count=2)
+    assert len(learn_ngrams(data, WideConfig()).tables) == 2
+    assert len(learn_ngrams(two, WideConfig()).tables) == 1
+
+
 def korean(count):
     """Reviews whose verbs stem from one of two words, each with an ending of its own."""
     draw = np.random.default_rng(0)

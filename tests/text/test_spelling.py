@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from regard.text.spelling import ALIKE, Alike, letter_sizes, spell
+from regard.text.spelling import ALIKE, Alike, are_spelt, letter_sizes, spell
 
 
 def test_the_runs_of_a_word_have_its_edges():
@@ -25,7 +25,12 @@ def test_a_run_is_counted_once_a_word():
 def test_sizes_follow_the_script():
     assert letter_sizes(["word", "a"], np.array([5, 2])) == (3, 5)
     assert letter_sizes(["영화", "정말", "the"], np.array([5, 5, 2])) == (2, 4)
-    assert letter_sizes(["电", "影", "the"], np.array([5, 5, 2])) is None
+    assert letter_sizes(["电", "影", "the"], np.array([5, 5, 2])) == (3, 5)
+
+
+def test_single_characters_have_nothing_inside():
+    assert are_spelt(["word", "a"], np.array([5, 2]))
+    assert not are_spelt(["电", "影", "the"], np.array([5, 5, 2]))
 
 
 def test_a_word_is_like_the_known_one_that_shares_its_longest_beginning():

@@ -29,7 +29,7 @@ from ..models.wide import Wide, WideConfig, WidePart
 from ..tasks.calibration import fit_temperature, log_loss, log_losses
 from ..tasks.linear import MAX_STEPS, Linear, bayes_ratios, fit_linear
 from ..tasks.predictions import Floats, Integers
-from ..text.spelling import letter_sizes, spell
+from ..text.spelling import are_spelt, letter_sizes, spell
 from ..text.vocab import UNKNOWN
 from ..training.seeds import derived_seed
 from .training_documents import Prepared
@@ -348,11 +348,12 @@ def _letters(data: LearningData, *, fewest: int, most: int) -> _Letters | None:
     document_count = len(data.labels)
     known = (data.rows.ids > UNKNOWN) & (data.rows.ids < len(words))
     occurring = np.bincount(data.rows.ids[known], minlength=len(words))
-    sizes = letter_sizes(words, occurring)
-    if sizes is None:
+    # With many classes single characters count twice, which tells topics apart: as parts of runs,
+    # and by themselves. With two they should not.
+    if _columns(data) == 1 and not are_spelt(words, occurring):
         return None
     words[: UNKNOWN + 1] = [""] * (UNKNOWN + 1)
-    spelled = spell(words, sizes)
+    spelled = spell(words, letter_sizes(words, occurring))
     shape = (len(words), spelled.run_count)
     runs = csr_matrix((np.ones(len(spelled.runs)), (spelled.words, spelled.runs)), shape)
     pairs = np.unique(data.rows.homes[known] * len(words) + data.rows.ids[known])

@@ -11,7 +11,16 @@ from numpy.typing import NDArray
 from ..kernels.scan import Likeness
 from .characters import is_hangul, kind_table
 
-__all__ = ["ALIKE", "Alike", "Spelled", "fewest_shared", "lends", "letter_sizes", "spell"]
+__all__ = [
+    "ALIKE",
+    "Alike",
+    "Spelled",
+    "are_spelt",
+    "fewest_shared",
+    "lends",
+    "letter_sizes",
+    "spell",
+]
 
 ALIKE = Likeness(fewest=5, tenths=7, longest=40)
 """When a word that is not known is read as one that is: "captivatingly" as "captivating"."""
@@ -46,17 +55,22 @@ def spell(words: Sequence[str], sizes: tuple[int, int]) -> Spelled:
     return Spelled(np.array(places, np.int64), np.array(runs, np.int64), len(numbers))
 
 
-def letter_sizes(words: Sequence[str], counts: NDArray[np.int64]) -> tuple[int, int] | None:
-    """Return how long runs of letters should be for words that occur so often; None: leave them.
+def letter_sizes(words: Sequence[str], counts: NDArray[np.int64]) -> tuple[int, int]:
+    """Return how long runs of letters should be for words that occur so often.
 
-    A syllable of Hangul says as much as some letters. Where most words are single characters, as
-    in Chinese, they have nothing inside.
+    A syllable of Hangul says as much as some letters.
     """
-    lengths = np.fromiter(map(len, words), np.int64, len(words))
-    if counts[lengths > 1].sum() < counts.sum() / 2:
-        return None
     korean = np.fromiter(map(is_hangul, words), bool, len(words))
     return (2, 4) if counts[korean].sum() > counts.sum() / 2 else (3, 5)
+
+
+def are_spelt(words: Sequence[str], counts: NDArray[np.int64]) -> bool:
+    """Whether there is something inside of words that occur so often.
+
+    Where most words are single characters, as in Chinese, there is not.
+    """
+    lengths = np.fromiter(map(len, words), np.int64, len(words))
+    return bool(counts[lengths > 1].sum() >= counts.sum() / 2)
 
 
 class Alike:
