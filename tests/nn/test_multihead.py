@@ -209,3 +209,15 @@ def test_a_gpu_gives_what_the_cpu_gives(over, dtype):
     for ours, exact in zip(found("cuda", dtype), found("cpu", torch.float64), strict=True):
         assert torch.isfinite(ours).all()
         assert (ours - exact).norm() < slack * exact.norm()
+
+
+def test_missed_items_of_a_source_give_nothing_and_only_in_training():
+    """They answer as before, so they keep their weight; each head misses others."""
+    torch.manual_seed(0)
+    module, items = MultiHeadAttention(8, 2, missed=0.5), torch.randn(400, 8)
+    keys, values = module.train().keys_and_values(items)
+    told, given = module.eval().keys_and_values(items)
+    torch.testing.assert_close(keys, told)
+    missed = (values == 0).all(-1)
+    assert 0.4 < missed.float().mean() < 0.6 and (missed[:, 0] != missed[:, 1]).any()
+    torch.testing.assert_close(values[~missed], 2 * given[~missed])

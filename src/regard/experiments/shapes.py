@@ -212,8 +212,9 @@ class Shapes:
     receipts: int = 100  # of these, how many are asked about again with cells covered
     covered: float = 0.6  # share of the training pictures in which some cells are painted over
     whole: float = 0.0  # share of them in which all are
-    decoder: Literal["xu", "bahdanau", "luong"] = "luong"
-    feeding: bool = True  # what was seen at a word is known at the next
+    decoder: Literal["xu", "bahdanau", "luong", "transformer"] = "luong"  # one layer of the last
+    heads: int = 2  # transformer: looks of a word
+    feeding: bool = True  # luong: what was seen at a word is known at the next
     missed: float = 0.05  # share of the cells that a word overlooks in training
     evenness: float = 0.0  # the price of looking at some cells more than at others
     channels: int = 64
@@ -295,6 +296,9 @@ class Shapes:
             attention_size=self.hidden_size,
             alone=True,
             decoder=self.decoder,
+            layers=1,
+            heads=self.heads,
+            feed_size=2 * self.hidden_size,
             feeding=self.feeding,
             missed=self.missed,
             evenness=self.evenness,

@@ -87,7 +87,7 @@ class ShowAttendTellConfig:
     curiosity: float = 0.01  # hard: how much it is worth not to choose the same cell always
     dropout: float = 0.1
     unseen: float = 0.0  # share of the cells that cannot be looked at in training, drawn each time
-    missed: float = 0.0  # share of the cells that a word overlooks in training, drawn for each word
+    missed: float = 0.0  # share of the cells that a word, or a head, overlooks in training
 
     def __post_init__(self) -> None:
         sizes = ("side", "channels", "halvings", "embedding_size", "memory_size", "hidden_size")
@@ -115,15 +115,16 @@ class ShowAttendTellConfig:
         require(self.layers <= 100, f"layers must be from 1 to 100, got {self.layers}")
         assert self.block  # which says whether the heads share the columns evenly
         require(
-            self.attention != "hard" and not self.evenness and not self.missed,
-            "the decoder transformer looks softly or at the mean, in several layers at once: "
-            "attention=hard, evenness and missed are for the others",
+            self.attention != "hard" and not self.evenness,
+            "the decoder transformer looks softly or at the mean, in several heads at once: "
+            "attention=hard and evenness are for the others",
         )
 
     @property
     def block(self) -> BlockConfig:
         """The shape of a transformer's blocks."""
-        return BlockConfig(self.hidden_size, self.heads, self.feed_size, self.dropout)
+        sizes = self.hidden_size, self.heads, self.feed_size
+        return BlockConfig(*sizes, dropout=self.dropout, missed=self.missed)
 
     @property
     def cell(self) -> int:

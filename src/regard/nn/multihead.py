@@ -21,6 +21,7 @@ from torch.autograd.function import FunctionCtx, once_differentiable
 from torch.nn.functional import embedding, linear, scaled_dot_product_attention
 
 from ..ragged import Ragged
+from .dropout import drop
 from .positions import causal_mask, row_positions, sinusoids
 from .rows import take_rows
 
@@ -100,11 +101,15 @@ class Scope:
 
 
 class MultiHeadAttention(nn.Module):
-    """Attention on several shares of the columns side by side, mixed again afterwards."""
+    """Attention on several shares of the columns side by side, mixed again afterwards.
 
-    def __init__(self, size: int, heads: int) -> None:
+    An item of a source that is ``missed`` keeps its weight in training, and what it holds is not
+    found: a head that looks at one item alone finds nothing then.
+    """
+
+    def __init__(self, size: int, heads: int, *, missed: float = 0.0) -> None:
         super().__init__()
-        self.size, self.heads = size, heads
+        self.size, self.heads, self.missed = size, heads, missed
         self.enter = nn.Linear(size, 3 * size)  # to queries, keys and values, in this order
         self.leave = nn.Linear(size, size)
         nn.init.xavier_uniform_(self.enter.weight)
@@ -143,9 +148,11 @@ class MultiHeadAttention(nn.Module):
         return self._by_head(linear(items, weight, bias), 1)[0]
 
     def keys_and_values(self, items: Tensor) -> tuple[Tensor, Tensor]:
-        """What the items answer to, and what they give, (..., heads, size)."""
+        """What the items of a source answer to, and what they give, (..., heads, size)."""
         weight, bias = self.enter.weight[self.size :], self.enter.bias[self.size :]
         key, value = self._by_head(linear(items, weight, bias), 2)
+        if self.training and self.missed:
+            value = value * drop(value.new_ones(*value.shape[:-1], 1), self.missed, training=True)
         return key, value
 
     def mix(self, found: Tensor) -> Tensor:

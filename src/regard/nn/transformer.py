@@ -63,6 +63,7 @@ class BlockConfig:
     norm: NormName = "pre"  # pre: of what enters a part (Xiong et al. 2020); post: of the sum
     activation: ActivationName = "relu"
     eps: float = 1e-5  # what a norm adds to the variance, against dividing by nothing
+    missed: float = 0.0  # share of a source's items whose values a head overlooks in training
 
     def __post_init__(self) -> None:
         require(
@@ -249,7 +250,7 @@ class DecoderBlock(nn.Module):
         super().__init__()
         self.attention = MultiHeadAttention(config.size, config.heads)
         self.attended = Residual(config)
-        self.cross = MultiHeadAttention(config.size, config.heads)
+        self.cross = MultiHeadAttention(config.size, config.heads, missed=config.missed)
         self.crossed = Residual(config)
         self.feed = FeedForward(config)
         self.fed = Residual(config)
