@@ -119,6 +119,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "needle": (*CHOSEN, "audit/needle.py"),
     "other-films": CLASSIFIER,
     "other-sets": CLASSIFIER,
+    "packages": CLASSIFIER,
     "papers": (
         *BERT,
         *HAN,

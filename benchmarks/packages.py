@@ -93,7 +93,9 @@ def described(
             own = [row for row in kept if (row[2] in first) == inside]
             return [{"text": text, "label": one} for text, one, _ in own[:most]]
 
-        yield Part(some(True, learnt), some(False, asked))
+        training = some(True, learnt)
+        known = {row["label"] for row in training}
+        yield Part(training, [row for row in some(False, asked) if row["label"] in known])
 
     return parts
 

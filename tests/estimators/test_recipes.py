@@ -77,6 +77,20 @@ def test_many_long_documents_are_read_less_often():
     assert BALANCED.epochs(22_500, 22_500 * 270, batch_size=64, usual=3) == 3
 
 
+def test_few_or_short_documents_of_many_classes_are_read_more_often():
+    """As often as makes steps and words enough, and twice as often as others at most."""
+
+    def epochs(documents, words, recipe=BALANCED, usual=8):
+        return recipe.epochs(
+            documents, documents * words, batch_size=64, usual=usual, many_classes=True
+        )
+
+    assert epochs(2_700, 80) == 16 and epochs(5_900, 130) == 15 and epochs(0, 0) == 16
+    assert epochs(2_160, 6_400) == 8 and epochs(10_200, 300) == 8 and epochs(54_000, 20) == 8
+    assert epochs(22_500, 270) == 4
+    assert all(epochs(2_700, 80, RECIPES[name]) == 8 for name in ("fast", "accurate"))
+
+
 def test_what_is_asked_for_by_name_is_left_alone():
     asked = recipe_for("balanced", ["training.epochs=8", "training.batch_size=64"])
     assert asked.enough is None and asked.least_steps == 0

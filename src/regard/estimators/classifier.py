@@ -163,7 +163,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
                 options=options,
                 build_vocab=Vocab.from_counts if pretrained is None else pretrained.build_vocab,
             )
-            training = _suited(self.training, options.recipe, data)
+            training = _suited(self.training, options.recipe, data, fresh=pretrained is None)
             self._adopt(
                 data.labels, data.vocab, options.label_form, data.text, training, pretrained
             )
@@ -742,13 +742,19 @@ class _Trained:
     seconds: float  # of all of them, those of folds too
 
 
-def _suited(training: TrainingConfig, recipe: Recipe, data: Prepared) -> TrainingConfig:
-    """The settings of a training on these documents: what was left open follows them."""
+def _suited(
+    training: TrainingConfig, recipe: Recipe, data: Prepared, *, fresh: bool
+) -> TrainingConfig:
+    """The settings of a training on these documents: what was left open follows them.
+
+    A ``fresh`` network has all to learn; one that reads through BERT has not.
+    """
     documents, words = len(data.training), data.check.tokens
     size = recipe.batch_size(documents, training.batch_size)
     epochs = training.epochs
     if epochs == TrainingConfig.epochs:  # any other number was asked for
-        epochs = recipe.epochs(documents, words, batch_size=size, usual=epochs)
+        many = fresh and len(data.labels) > 2
+        epochs = recipe.epochs(documents, words, batch_size=size, usual=epochs, many_classes=many)
     return replace(training, batch_size=size, epochs=epochs)
 
 

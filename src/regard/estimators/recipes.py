@@ -31,6 +31,8 @@ ENOUGH = 1_400, 24_000_000
 """Steps of all epochs together, and words: after both a network learns little more that holds for
 new documents."""
 FEWEST_EPOCHS = 4
+OFTENER = 2
+"""Times as often as usual that documents of many classes are read, at most."""
 FOLDS = 4
 """Into which few documents are dealt, to hold each of them out once."""
 FEWEST_TO_FOLD = 200
@@ -56,16 +58,27 @@ class Recipe:
             return usual
         return min(usual, max(SMALLEST_BATCH, documents // self.least_steps))
 
-    def epochs(self, documents: int, words: int, *, batch_size: int, usual: int) -> int:
+    def epochs(
+        self,
+        documents: int,
+        words: int,
+        *,
+        batch_size: int,
+        usual: int,
+        many_classes: bool = False,
+    ) -> int:
         """Return how often to read so many documents at most: many long ones are read less often.
 
-        Many short ones are not: each of them says little.
+        Many short ones are not: each of them says little. With ``many_classes``, of each of which
+        there are then few, few or short ones are read more often.
         """
         if self.enough is None:
             return usual
         steps, enough_words = self.enough
-        wanted = max(steps * batch_size / max(documents, 1), enough_words / max(words, 1))
-        return min(usual, max(FEWEST_EPOCHS, round(min(wanted, usual))))
+        wanted = steps * batch_size / max(documents, 1), enough_words / max(words, 1)
+        if many_classes and min(wanted) > usual:
+            return round(min(*wanted, OFTENER * usual))
+        return min(usual, max(FEWEST_EPOCHS, round(min(max(wanted), usual))))
 
     def folds(self, documents: int, words: int) -> int:
         """Return into how many folds so many documents are dealt; none: a share is held out."""

@@ -182,6 +182,9 @@ class ClassificationJob(TrainingJob):
         if self._recipe.enough and used.epochs < usual.epochs:
             fewer = f"{used.epochs} epochs at most in place of {usual.epochs}"
             lines.append(f"{fewer}, since there are many long documents")
+        if self._recipe.enough and used.epochs > usual.epochs:
+            more = f"{used.epochs} epochs at most in place of {usual.epochs}"
+            lines.append(f"{more}, since there are many classes and few documents of each")
         return lines
 
     @property
