@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["MAX_STEPS", "Linear", "bayes_ratios", "fit_linear"]
 
 MAX_STEPS = 80
-MEMORY = 6  # pairs of steps that L-BFGS remembers: each takes as much room as the weights
+MEMORY = 6  # pairs of steps that L-BFGS remembers
 TOLERANCE = 1e-4  # of the slope, as a share of the steepest where all weights are zero
 PRECISION = 1e-7  # of the sum of losses: products are in single precision
 MAX_TRIALS = 10  # of how far a step goes
