@@ -38,7 +38,10 @@ def read_list(pattern: str) -> str:
     if not found:
         sys.exit(f"there is no {pattern} in {LISTS}; see the first lines of this script")
     shortest = min(found, key=lambda path: len(path.name))  # not of updates
-    return subprocess.run([READER, "cat-file", shortest], capture_output=True, text=True).stdout
+    told = subprocess.run(
+        [READER, "cat-file", shortest], stdout=subprocess.PIPE, text=True, check=True
+    )
+    return told.stdout
 
 
 @cache
@@ -105,7 +108,7 @@ def is_library(section: str) -> str:
     return str(section in ("libs", "libdevel"))
 
 
-SYLLABLES = {"words": None, "characters": (1, 3)}
+CHARACTERS = {"words": None, "characters": (1, 3)}
 SETS = {
     "english": Set("English", described("en", 8000, 4000)),
     "english-1000": Set("English, 1,000 to learn from", described("en", 1000, 4000, seed=1)),
@@ -123,9 +126,9 @@ SETS = {
     "spanish": Set("Spanish", described("es", 1100, 700)),
     "polish": Set("Polish", described("pl", 1900, 1300)),
     "russian": Set("Russian", described("ru", 1700, 1200)),
-    "japanese": Set("Japanese", described("ja", 3000, 2000), **SYLLABLES),
-    "korean": Set("Korean", described("ko", 2300, 1600), **SYLLABLES),
-    "chinese": Set("Chinese", described("zh*CN", 650, 220), **SYLLABLES),
+    "japanese": Set("Japanese", described("ja", 3000, 2000), **CHARACTERS),
+    "korean": Set("Korean", described("ko", 2300, 1600), **CHARACTERS),
+    "chinese": Set("Chinese", described("zh*CN", 650, 220), **CHARACTERS),
 }
 
 if __name__ == "__main__":
