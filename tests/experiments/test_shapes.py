@@ -32,6 +32,26 @@ def test_a_caption_tells_the_upper_or_left_shape_first(scenes):
             assert other_across - across > abs(other_down - down)
 
 
+def test_where_the_first_shape_lies_hardly_tells_how_they_lie():
+    """Both shapes must be looked at: guessing by the first one's place is right in two of three."""
+    told = []
+    for scene in Scenes.draw(3000, 64, seed=2, sizes=(16, 23)).scenes:
+        down, across = np.nonzero(scene.masks[0])
+        told.append((down.min() // 8, across.min() // 8, "above" in scene.caption))
+    right = 0
+    for place in {one[:2] for one in told}:
+        above = [one[2] for one in told if one[:2] == place]
+        right += max(sum(above), len(above) - sum(above))
+    assert 0.5 < right / len(told) < 2 / 3
+
+
+@pytest.mark.parametrize("sizes", [(4, 4), (4, 5), (4, 24), (24, 24)])
+def test_shapes_of_all_allowed_sizes_find_a_place(sizes):
+    Shapes(smallest=sizes[0], largest=sizes[1])
+    for scene in Scenes.draw(50, 64, seed=3, sizes=sizes).scenes:
+        assert scene.masks.any((1, 2)).all() and not (scene.masks[0] & scene.masks[1]).any()
+
+
 def test_the_pixels_of_a_shape_have_its_colour(scenes):
     for scene in scenes:
         words = scene.caption.split()
@@ -93,13 +113,26 @@ def test_covered_pictures_keep_their_captions():
     assert [one.caption for one in plain.scenes] == [two.caption for two in covered.scenes]
 
 
-def test_some_pictures_are_covered_whole():
+def test_single_cells_are_covered_from_hardly_any_to_nearly_all():
     """A network must know what it is to see nothing, or a receipt tells of its habits."""
-    covered = Scenes.draw(30, 32, seed=0).covered(0.3, 4, seed=1, whole=0.5).scenes
-    flat = [bool((scene.pixels == scene.pixels[:, :1, :1]).all()) for scene in covered]
-    assert 8 < sum(flat) < 22
+    plain = Scenes.draw(60, 64, seed=0)
+    covered = plain.covered(0.0, 8, seed=1, scattered=1.0)
+    shares = []
+    for one, two in zip(plain.scenes, covered.scenes, strict=True):
+        changed = (one.pixels != two.pixels).any(0).reshape(8, 8, 8, 8).any((1, 3))
+        shares.append(changed.mean())
+    assert min(shares) < 0.2 and max(shares) > 0.8 and 0.35 < np.mean(shares) < 0.65
     with pytest.raises(ConfigError, match="no more than 1 together"):
-        Shapes(covered=0.7, whole=0.4)
+        Shapes(covered=0.7, scattered=0.4)
+
+
+def test_grey_stones_lie_beside_the_shapes_and_never_on_them(scenes):
+    """They tell nothing, so that where there is only ground does not tell where shapes are."""
+    for scene in scenes:
+        beside = scene.pixels[:, ~scene.masks.any(0)].astype(int)
+        assert (beside.max(0) - beside.min(0)).max() < 60  # grey, or the light ground
+        stones = (beside.mean(0) < 215).mean()
+        assert 0.005 < stones < 0.3
 
 
 def test_words_count_by_whether_the_picture_decides_them():

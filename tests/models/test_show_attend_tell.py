@@ -1,6 +1,7 @@
 """Show, attend and tell: weights over cells, the choices of attention, and what they cost."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -9,7 +10,9 @@ import torch
 from regard.data.captions import EncodedCaptions
 from regard.errors import ConfigError
 from regard.models.show_attend_tell import ShowAttendTellConfig
+from regard.nn.decoding.writing import Written
 from regard.nn.rows import row_sum
+from regard.ragged import Ragged
 from regard.tasks.generate import GenerationConfig, TokenLoss, generate
 
 SMALL = {
@@ -166,6 +169,25 @@ def test_evenness_charges_for_cells_that_are_looked_at_more_than_others():
     assert float(found.penalty) == pytest.approx(price / len(CAPTIONS), rel=1e-5)
 
 
+def test_focus_charges_for_looks_that_are_spread_over_more_than_a_third_of_the_cells():
+    """By their entropy: what is spread evenly over a third of the cells costs nothing."""
+    batch = captions().batch(range(4))
+    with torch.no_grad():
+        spread = build(attention="mean", focus=2.0)(batch)
+        found = build(attention="soft", focus=2.0)(batch)
+    assert float(spread.penalty) == pytest.approx(2.0 * math.log(3), rel=1e-5)
+    weights = found.attention[0].weights.values.view(-1, 16).double()
+    entropy = -(weights * weights.log()).sum(1)
+    price = 2.0 * (entropy - math.log(16 / 3)).clamp(min=0).mean()
+    assert float(found.penalty) == pytest.approx(float(price), rel=1e-5)
+    model = build(attention="soft", focus=2.0)
+    look = torch.zeros(3, 16)
+    look[0, 0], look[1, :5], look[2] = 1.0, 1 / 5, 1 / 16  # one cell, a third of them, all
+    target = Ragged(torch.zeros(3, dtype=torch.long), torch.tensor([2, 1]))
+    written = Written(torch.zeros(3, 7), Ragged(look.flatten(), torch.full((3,), 16)))
+    assert float(model._penalty(written, target)) == pytest.approx(2.0 * math.log(3) / 3, rel=1e-5)
+
+
 def test_hard_attention_is_moved_by_what_the_drawn_cells_brought():
     """REINFORCE: log-probabilities of drawn cells, times how much better their words went.
 
@@ -245,10 +267,12 @@ def test_learns_twenty_pictures_by_heart(decoder):
         ({"attention": "none"}, "soft"),
         ({"dropout": 1.0}, "dropout must be"),
         ({"evenness": -1.0}, "evenness must be at least 0"),
+        ({"focus": -1.0}, "focus must be at least 0"),
         ({"side": 1024, "halvings": 1}, "cells at most"),
         ({"decoder": "transformer", "heads": 5}, "5 heads cannot share 12 columns"),
         ({"decoder": "transformer", "attention": "hard"}, "looks softly or at the mean"),
         ({"decoder": "transformer", "evenness": 1.0}, "looks softly or at the mean"),
+        ({"decoder": "transformer", "focus": 1.0}, "evenness and focus are for the others"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(settings, said):

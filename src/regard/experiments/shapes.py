@@ -4,6 +4,7 @@
 write it. Whether it looked at the circle when it wrote "circle" can be measured, for the cells that
 the circle lies in are known. No word follows from those before it: even "a" and "an" can be known
 from the picture alone, so that it can be asked of every word whether it needs what it looked at.
+Grey stones lie about, of which nothing is told, so that only a shape says where a shape is.
 """
 
 from __future__ import annotations
@@ -58,7 +59,9 @@ _PARTS = {
     "all": ("shape", "colour", "relation", "article"),
 }
 _FEWER = (0.9, 0.8)  # shares of a word's weight to cover, beside the one of every receipt
+_FEWEST_STONES, _MOST_STONES = 4, 7
 _BETWEEN = 8  # pixels that lie between two shapes, at least
+_EITHER = 3 / 4  # of the scenes, in which the second shape has room below the first and beside it
 _CLEAR = 1 / 4  # of a side, by which they must be farther apart in one direction than in the other
 
 
@@ -86,27 +89,40 @@ class Scene:
 def draw_scene(random: np.random.Generator, side: int, sizes: tuple[int, int]) -> Scene:
     """Draw two shapes that do not touch, on a light ground; the upper or left one is told first.
 
-    So that only one word is right, they are clearly farther apart in one direction. They
-    differ in colour and in kind, or what is covered on one could be read off the other. ``sizes``
-    are the smallest and the largest, in pixels.
+    Wherever it lies, the other one may be below or beside it, so that it takes both to tell how
+    they lie. So that only one word is right, they are clearly farther apart in one direction. They
+    differ in colour and in kind, or what is covered on one could be read off the other. Stones
+    lie beside and behind them, or where there is only ground would tell where the shapes are.
+    ``sizes`` are the smallest and the largest, in pixels.
     """
     wide = random.integers(sizes[0], sizes[1] + 1, 2)
+    clear = int(side * _CLEAR)
+    reach = max(int(wide[0]) + _BETWEEN, clear + max(0, int(wide[0] - wide[1])) + 1)
+    axis = int(random.integers(2))
+    farthest = np.full(2, side - wide[1] - reach)
+    if random.random() >= _EITHER:
+        farthest[1 - axis] = side - wide[0]
+    corners = np.zeros((2, 2), dtype=np.int64)
+    corners[0] = random.integers(1, farthest)
+    nearest = np.ones(2, dtype=np.int64)
+    nearest[axis] = corners[0, axis] + reach
     while True:
-        corners = np.stack([random.integers(1, side - size - 1, 2) for size in wide])
-        down, across = np.abs((corners[0] + wide[0] / 2) - (corners[1] + wide[1] / 2)).tolist()
-        if max(down, across) >= wide.sum() / 2 + _BETWEEN and abs(down - across) >= side * _CLEAR:
+        corners[1] = random.integers(nearest, side - wide[1])
+        apart = np.abs(corners[1] + wide[1] / 2 - corners[0] - wide[0] / 2)
+        if apart[axis] - apart[1 - axis] >= clear:
             break
-    axis = 0 if down > across else 1
     pixels = np.full((side, side, 3), 245.0) + random.normal(0, 6, (side, side, 3))
     colours = random.permutation(list(COLOURS)).tolist()
     kinds = random.permutation(KINDS).tolist()
     masks, names = [], []
-    for place in np.argsort(corners[:, axis] + wide / 2).tolist():
-        colour, kind = colours[place], kinds[place]
+    for place, (colour, kind) in enumerate(zip(colours[:2], kinds[:2], strict=True)):
         mask = _mask(kind, corners[place], int(wide[place]), side)
         pixels[mask] = np.array(COLOURS[colour]) + random.normal(0, 10, 3)
         masks.append(mask)
         names.append(f"{_article(colour)} {colour} {kind}")
+    free = ~np.any(masks, axis=0)
+    for _ in range(int(random.integers(_FEWEST_STONES, _MOST_STONES + 1))):
+        pixels[_stone(random, side) & free] = random.uniform(90, 210) + random.normal(0, 6, 3)
     shown = np.clip(pixels, 0, 255).astype(np.uint8).transpose(2, 0, 1)
     caption = f"{names[0]} {RELATIONS[axis]} {names[1]}"
     return Scene(np.ascontiguousarray(shown), caption, np.stack(masks))
@@ -118,14 +134,23 @@ def _article(word: str) -> str:
 
 def _mask(kind: str, corner: NDArray[np.int64], size: int, side: int) -> NDArray[np.bool_]:
     """Which pixels a shape covers, (side, side)."""
-    down, across = np.mgrid[:side, :side].astype(np.float64) + 0.5
-    y, x = (down - corner[0]) / size, (across - corner[1]) / size  # from 0 to 1 inside its box
+    middles = np.arange(side) + 0.5
+    y, x = (middles[:, None] - corner[0]) / size, (middles - corner[1]) / size  # 0 to 1 in its box
     inside = (y >= 0) & (y <= 1) & (x >= 0) & (x <= 1)
     if kind == "circle":
         return np.asarray((y - 0.5) ** 2 + (x - 0.5) ** 2 <= 0.25)
     if kind == "triangle":
         return np.asarray(inside & (np.abs(x - 0.5) <= y / 2))
     return np.asarray(inside)
+
+
+def _stone(random: np.random.Generator, side: int) -> NDArray[np.bool_]:
+    """Which pixels a grey stone covers, (side, side)."""
+    down, across = random.integers(side // 10, side // 5 + 1, 2).tolist()
+    top, left = int(random.integers(0, side - down)), int(random.integers(0, side - across))
+    covered = np.zeros((side, side), dtype=np.bool_)
+    covered[top : top + down, left : left + across] = True
+    return covered
 
 
 def _stretch(random: np.random.Generator, grid: int) -> tuple[int, int]:
@@ -150,19 +175,22 @@ class Scenes:
         wide = sizes or (side // 5, side // 4)
         return cls(tuple(draw_scene(random, side, wide) for _ in range(count)))
 
-    def covered(self, share: float, grid: int, seed: int, *, whole: float = 0.0) -> Scenes:
+    def covered(self, share: float, grid: int, seed: int, *, scattered: float = 0.0) -> Scenes:
         """Paint a rectangle of cells over in a share of the scenes, up to half as wide as they.
 
-        In another share, ``whole``, all cells are painted over.
+        In another share, ``scattered``, single cells are: few, half of them, or nearly all.
         """
         random = np.random.default_rng(seed)
         found = []
         for scene in self.scenes:
             drawn = random.random()
-            if drawn < share + whole:
-                (top, bottom), (left, right) = (_stretch(random, grid) for _ in range(2))
-                gone = np.full((1, grid, grid), drawn >= share)
-                gone[:, top:bottom, left:right] = True
+            if drawn < share + scattered:
+                gone = np.zeros((grid, grid), dtype=np.bool_)
+                if drawn < share:
+                    (top, bottom), (left, right) = (_stretch(random, grid) for _ in range(2))
+                    gone[top:bottom, left:right] = True
+                else:
+                    gone = random.random((grid, grid)) < random.random()
                 pixels = cover_cells(scene.pixels, gone.reshape(1, -1))[0].numpy()
                 scene = replace(scene, pixels=pixels)
             found.append(scene)
@@ -183,10 +211,12 @@ class Scenes:
 class Shapes:
     """How large the pictures are, and how much is learnt from them.
 
-    In some training pictures cells are painted over at random. Otherwise a network that has never
-    seen a picture without its shapes answers with whatever shape it likes, and a receipt, which
-    paints cells over, would tell of that habit and not of what the network looked at. A few cells
-    are overlooked (``missed``), so that a word looks at a whole shape and not at one cell of it.
+    In some training pictures cells are painted over at random, here and there nearly all of them.
+    Otherwise a network that has never seen a picture without its shapes answers with whatever shape
+    it likes, and a receipt, which paints cells over, would tell of that habit and not of what the
+    network looked at. A few cells are overlooked (``missed``), so that a word looks at a whole
+    shape and not at one cell of it, and looks at more than a third of the cells have a price
+    (``focus``). What a word knows of the picture is what it looks at itself (``feeding``).
     """
 
     name: ClassVar[str] = "shapes"
@@ -210,16 +240,17 @@ class Shapes:
     examples: int = 12_000
     asked: int = 500  # pictures that the network has not seen
     receipts: int = 100  # of these, how many are asked about again with cells covered
-    covered: float = 0.6  # share of the training pictures in which some cells are painted over
-    whole: float = 0.0  # share of them in which all are
+    covered: float = 0.3  # share of the training pictures in which some cells are painted over
+    scattered: float = 0.3  # share of them in which single cells are, few or nearly all
     decoder: Literal["xu", "bahdanau", "luong", "transformer"] = "luong"  # one layer of the last
     heads: int = 2  # transformer: looks of a word
-    feeding: bool = True  # luong: what was seen at a word is known at the next
+    feeding: bool = False  # luong: what was seen at a word is known at the next
     missed: float = 0.05  # share of the cells that a word overlooks in training
     evenness: float = 0.0  # the price of looking at some cells more than at others
+    focus: float = 0.3  # the price of looks that are spread over more than a third of the cells
     channels: int = 64
     hidden_size: int = 64
-    epochs: int = 18
+    epochs: int = 16
     batch_size: int = 32
     learning_rate: float = 4e-3
 
@@ -234,9 +265,9 @@ class Shapes:
             f"got {self.smallest} and {self.largest}",
         )
         require(
-            self.covered >= 0 and self.whole >= 0 and self.covered + self.whole <= 1,
-            "covered and whole must be shares that make no more than 1 together, "
-            f"got {self.covered} and {self.whole}",
+            self.covered >= 0 and self.scattered >= 0 and self.covered + self.scattered <= 1,
+            "covered and scattered must be shares that make no more than 1 together, "
+            f"got {self.covered} and {self.scattered}",
         )
 
     @classmethod
@@ -302,6 +333,7 @@ class Shapes:
             feeding=self.feeding,
             missed=self.missed,
             evenness=self.evenness,
+            focus=self.focus,
             opening="nothing",
             dropout=0.0,
         )
@@ -318,7 +350,7 @@ class Shapes:
             model = self.network().build(target_size=len(_WORDS))
         cells = model.config.grid**2
         data = scenes.covered(
-            self.covered, model.config.grid, derived_seed(seed, "covered"), whole=self.whole
+            self.covered, model.config.grid, derived_seed(seed, "covered"), scattered=self.scattered
         ).encoded(cells)
         config = TrainingConfig(
             epochs=self.epochs,

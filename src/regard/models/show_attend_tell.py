@@ -54,6 +54,7 @@ BACKBONES: dict[str, type[EfficientNetLite0]] = {
 """Every network whose weights come from a file and are used as they are, by its name."""
 
 _MOST_CELLS = 4096
+_FOCUSED = 1 / 3  # of the cells, which a look may be spread over at no price
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,7 @@ class ShowAttendTellConfig:
     informed: bool = False  # xu, bahdanau: a look knows the word before, as luong's always does
     attention: ChoiceName = "soft"  # hard: one cell a word; mean: all cells alike, to compare with
     evenness: float = 0.0  # the price of looking at some cells more than at others, word by word
+    focus: float = 0.0  # the price of looks that are spread over more than a third of the cells
     reward: float = 1.0  # hard: how much the choice of cells is moved by what it brought
     curiosity: float = 0.01  # hard: how much it is worth not to choose the same cell always
     dropout: float = 0.1
@@ -97,7 +99,7 @@ class ShowAttendTellConfig:
         for name in ("dropout", "unseen", "missed"):
             value = getattr(self, name)
             require(0 <= value < 1, f"{name} must be from 0 to below 1, got {value}")
-        for name in ("evenness", "reward", "curiosity"):
+        for name in ("evenness", "focus", "reward", "curiosity"):
             value = getattr(self, name)
             require(value >= 0, f"{name} must be at least 0, got {value}")
         require_one_of("attention", self.attention, CHOICES)
@@ -115,9 +117,9 @@ class ShowAttendTellConfig:
         require(self.layers <= 100, f"layers must be from 1 to 100, got {self.layers}")
         assert self.block  # which says whether the heads share the columns evenly
         require(
-            self.attention != "hard" and not self.evenness,
+            self.attention != "hard" and not self.evenness and not self.focus,
             "the decoder transformer looks softly or at the mean, in several heads at once: "
-            "attention=hard and evenness are for the others",
+            "attention=hard, evenness and focus are for the others",
         )
 
     @property
@@ -298,7 +300,7 @@ class ShowAttendTell(WritingModel[PictureBatch]):
     def _penalty(self, written: Written, target: Ragged) -> Tensor | None:
         """What the settings charge for where the network looked, a picture on average."""
         config, parts = self.config, []
-        if not config.evenness and config.attention != "hard":
+        if not config.evenness and not config.focus and config.attention != "hard":
             return None
         assert written.weights is not None
         weights = written.weights.values.view(-1, config.grid**2)  # (steps, cells)
@@ -306,6 +308,10 @@ class ShowAttendTell(WritingModel[PictureBatch]):
             looked = row_sum(target.with_values(weights))  # (pictures, cells)
             share = target.lengths[:, None] / weights.shape[1]
             parts.append(config.evenness * (share - looked).square().sum(1).mean())
+        if config.focus:
+            free = math.log(weights.shape[1] * _FOCUSED)
+            spread = -(weights * weights.clamp(min=1e-9).log()).sum(1)
+            parts.append(config.focus * (spread - free).relu().mean())
         if config.attention == "hard" and self.training:
             parts.append(self._exploration(weights, written, target))
         return sum(parts[1:], parts[0]) if parts else None
