@@ -1,5 +1,7 @@
 """Scenes of coloured shapes: what the caption says is where the masks say it is."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -162,3 +164,22 @@ def test_it_finds_a_row_for_each_kind_of_word():
 def test_shapes_that_do_not_fit_are_refused():
     with pytest.raises(ConfigError, match="smallest and largest must be from 4 to 24"):
         Shapes(largest=40)
+
+
+def test_a_start_that_learns_hardly_anything_is_followed_by_another():
+    """One of five seeds had 17 % exact captions after eleven epochs, where others have 95 %."""
+    settings = replace(Shapes.quick(), epochs=4, learning_rate=1e-9)
+    said = []
+    found = settings.run(0, said.append)
+    anew = [place for place, line in enumerate(said) if "another one" in line]
+    assert len(anew) == 2 and said[anew[0] - 1].startswith("epoch 3")
+    assert [point[0] for point in found.chart.curves[0].points] == [1, 2, 3, 4]  # of the last one
+    assert not any("another" in line for line in _lines(replace(settings, starts=1)))
+    with pytest.raises(ConfigError, match="starts must be at least 1"):
+        Shapes(starts=0)
+
+
+def _lines(settings):
+    said = []
+    settings.run(0, said.append)
+    return said

@@ -9,7 +9,7 @@ Grey stones lie about, of which nothing is told, so that only a shape says where
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
@@ -51,6 +51,7 @@ _IDS = {word: place for place, word in enumerate(_WORDS)}
 _TOGETHER = 250  # pictures that are written about at once
 _FEW = 200  # pictures that are asked about after every epoch
 _CURVES = ("exact captions", "weight of a shape word on its shape")
+_TRIED, _HARDLY = 3, 0.15  # epochs after which so few exact captions mean hardly anything learnt
 _PARTS = {
     "shapes": ("shape",),
     "colours": ("colour",),
@@ -253,6 +254,7 @@ class Shapes:
     epochs: int = 16
     batch_size: int = 32
     learning_rate: float = 4e-3
+    starts: int = 3  # from other weights, as long as one has learnt hardly anything at first
 
     def __post_init__(self) -> None:
         require(
@@ -264,6 +266,7 @@ class Shapes:
             f"smallest and largest must be from 4 to {self.side // 2 - _BETWEEN}, "
             f"got {self.smallest} and {self.largest}",
         )
+        require(self.starts >= 1, f"starts must be at least 1, got {self.starts}")
         require(
             self.covered >= 0 and self.scattered >= 0 and self.covered + self.scattered <= 1,
             "covered and scattered must be shares that make no more than 1 together, "
@@ -278,7 +281,8 @@ class Shapes:
     def run(self, seed: int, tell: Tell) -> Finding:
         """Teach a network captions, then measure where it looks while it writes new ones."""
         clock = Stopwatch()
-        model, points = self._learn(seed, tell)
+        learnt = self._learn(seed, tell)
+        model = learnt.model
         seconds = clock.seconds
         scenes = Scenes.draw(
             self.asked, self.side, derived_seed(seed, "asked"), sizes=self._sizes
@@ -306,7 +310,7 @@ class Shapes:
             "lines",
             "epoch",
             "share",
-            tuple(Curve(name, tuple(some)) for name, some in points.items()),
+            tuple(Curve(name, tuple(some)) for name, some in learnt.points.items()),
             level=0.8,
         )
         return Finding(seed, tuple(rows), chart)
@@ -338,20 +342,16 @@ class Shapes:
             dropout=0.0,
         )
 
-    def _learn(
-        self, seed: int, tell: Tell
-    ) -> tuple[ShowAttendTell, dict[str, list[tuple[float, float]]]]:
-        """Train from scratch; ask after every epoch what is written about a few new pictures."""
+    def _learn(self, seed: int, tell: Tell) -> _Learnt:
+        """Train from scratch, and begin anew where a start has learnt hardly anything."""
         scenes = Scenes.draw(
             self.examples, self.side, derived_seed(seed, "training"), sizes=self._sizes
         )
         some = Scenes.draw(_FEW, self.side, derived_seed(seed, "few"), sizes=self._sizes).scenes
-        with seeded(derived_seed(seed, "weights")):
-            model = self.network().build(target_size=len(_WORDS))
-        cells = model.config.grid**2
+        cells = self.network().grid
         data = scenes.covered(
-            self.covered, model.config.grid, derived_seed(seed, "covered"), scattered=self.scattered
-        ).encoded(cells)
+            self.covered, cells, derived_seed(seed, "covered"), scattered=self.scattered
+        ).encoded(cells**2)
         config = TrainingConfig(
             epochs=self.epochs,
             batch_size=self.batch_size,
@@ -361,7 +361,26 @@ class Shapes:
             warmup=0.05,
             seed=derived_seed(seed, "order"),
         )
-        points: dict[str, list[tuple[float, float]]] = {name: [] for name in _CURVES}
+        for start in range(1, self.starts + 1):
+            with seeded(derived_seed(seed, f"weights {start}" if start > 1 else "weights")):
+                model = self.network().build(target_size=len(_WORDS))
+            points: dict[str, list[tuple[float, float]]] = {name: [] for name in _CURVES}
+            for epoch in self._epochs(model, data, config):
+                told = self._told(model, some)
+                for name, value in zip(_CURVES, told, strict=True):
+                    points[name].append((float(epoch), value))
+                tell(f"epoch {epoch}, exact captions {told[0]:.1%}")
+                if epoch == _TRIED and told[0] < _HARDLY and start < self.starts:
+                    tell("hardly anything is learnt from this start: another one")
+                    break
+            else:
+                break
+        return _Learnt(model.eval(), points)
+
+    def _epochs(
+        self, model: ShowAttendTell, data: EncodedCaptions, config: TrainingConfig
+    ) -> Iterator[int]:
+        """Train, and give the number of each epoch when it ends."""
         for step in train(
             model,
             PlannedBatches(data, config),
@@ -369,20 +388,20 @@ class Shapes:
             config=config,
         ):
             if step.ends_epoch:
-                wrote = self._write(model, some)
-                both = list(zip(wrote, some, strict=True))
-                exact = [(one, scene) for one, scene in both if written_ids(one) == scene.ids]
-                looks = [
-                    word.mass
-                    for one, scene in exact
-                    for word in _looks(one, scene, model.config.grid)
-                    if word.kind == "shape"
-                ]
-                told = (len(exact) / len(both), float(np.mean(looks)) if looks else 0.0)
-                for name, value in zip(_CURVES, told, strict=True):
-                    points[name].append((float(step.epoch), value))
-                tell(f"epoch {step.epoch}, exact captions {told[0]:.1%}")
-        return model.eval(), points
+                yield step.epoch
+
+    def _told(self, model: ShowAttendTell, scenes: Sequence[Scene]) -> tuple[float, float]:
+        """The share of exact captions, and the weight of their shape words on their shapes."""
+        wrote = self._write(model, scenes)
+        both = list(zip(wrote, scenes, strict=True))
+        exact = [(one, scene) for one, scene in both if written_ids(one) == scene.ids]
+        looks = [
+            word.mass
+            for one, scene in exact
+            for word in _looks(one, scene, model.config.grid)
+            if word.kind == "shape"
+        ]
+        return len(exact) / len(both), float(np.mean(looks)) if looks else 0.0
 
     def _write(self, model: ShowAttendTell, scenes: Sequence[Scene]) -> list[Hypothesis]:
         """What the network writes about pictures, and where it looks."""
@@ -414,6 +433,14 @@ class Shapes:
             _Lost(_kind(id), usual, tuple(fewer))
             for id, usual, *fewer in zip(ids, *found, strict=True)
         ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Learnt:
+    """A network, and how it went: for each curve a value an epoch."""
+
+    model: ShowAttendTell
+    points: dict[str, list[tuple[float, float]]]
 
 
 @dataclass(frozen=True, slots=True)
