@@ -90,7 +90,7 @@ class Scene:
 def draw_scene(random: np.random.Generator, side: int, sizes: tuple[int, int]) -> Scene:
     """Draw two shapes that do not touch, on a light ground; the upper or left one is told first.
 
-    Wherever it lies, the other one may be below or beside it, so that it takes both to tell how
+    In most scenes the other one could lie below it and beside it, so that it takes both to tell how
     they lie. So that only one word is right, they are clearly farther apart in one direction. They
     differ in colour and in kind, or what is covered on one could be read off the other. Stones
     lie beside and behind them, or where there is only ground would tell where the shapes are.
