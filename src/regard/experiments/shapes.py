@@ -98,6 +98,7 @@ def draw_scene(random: np.random.Generator, side: int, sizes: tuple[int, int]) -
     """
     wide = random.integers(sizes[0], sizes[1] + 1, 2)
     clear = int(side * _CLEAR)
+    # From corner to corner along the axis: apart, and far enough that one direction can be clear.
     reach = max(int(wide[0]) + _BETWEEN, clear + max(0, int(wide[0] - wide[1])) + 1)
     axis = int(random.integers(2))
     farthest = np.full(2, side - wide[1] - reach)
