@@ -34,17 +34,19 @@ def test_a_caption_tells_the_upper_or_left_shape_first(scenes):
             assert other_across - across > abs(other_down - down)
 
 
-def test_where_the_first_shape_lies_hardly_tells_how_they_lie():
-    """Both shapes must be looked at: guessing by the first one's place is right in two of three."""
-    told = []
-    for scene in Scenes.draw(3000, 64, seed=2, sizes=(16, 23)).scenes:
-        down, across = np.nonzero(scene.masks[0])
-        told.append((down.min() // 8, across.min() // 8, "above" in scene.caption))
-    right = 0
-    for place in {one[:2] for one in told}:
-        above = [one[2] for one in told if one[:2] == place]
-        right += max(sum(above), len(above) - sum(above))
-    assert 0.5 < right / len(told) < 2 / 3
+def test_it_takes_both_shapes_to_tell_how_they_lie():
+    """Who sees where one of them lies, and knows all other pictures, is right in nine of ten."""
+    scenes = Scenes.draw(8000, 64, seed=2, sizes=(16, 23)).scenes
+    above = np.array(["above" in scene.caption for scene in scenes])
+    places = (
+        np.array([middles(scene) for scene in scenes]) // 4
+    )  # (scenes, shapes, down and across)
+    for shape in range(2):
+        right = 0
+        for place in np.unique(places[:, shape], axis=0):
+            told = above[(places[:, shape] == place).all(1)]
+            right += max(told.sum(), len(told) - told.sum())
+        assert 0.8 < right / len(scenes) < 0.92
 
 
 @pytest.mark.parametrize("sizes", [(4, 4), (4, 5), (4, 24), (24, 24)])
@@ -73,7 +75,7 @@ def test_no_word_follows_from_those_before_it():
         for beginning, next_words in following.items():
             if len(next_words) >= 20:
                 most = max(next_words.count(word) for word in set(next_words))
-                assert most < 0.9 * len(next_words), beginning
+                assert most < 0.95 * len(next_words), beginning
 
 
 def test_a_colour_has_the_article_that_english_gives_it(scenes):

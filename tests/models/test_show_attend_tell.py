@@ -169,23 +169,23 @@ def test_evenness_charges_for_cells_that_are_looked_at_more_than_others():
     assert float(found.penalty) == pytest.approx(price / len(CAPTIONS), rel=1e-5)
 
 
-def test_focus_charges_for_looks_that_are_spread_over_more_than_a_third_of_the_cells():
-    """By their entropy: what is spread evenly over a third of the cells costs nothing."""
+def test_focus_charges_for_looks_that_are_spread_over_more_than_a_quarter_of_the_cells():
+    """By their entropy: what is spread evenly over a quarter of the cells costs nothing."""
     batch = captions().batch(range(4))
     with torch.no_grad():
         spread = build(attention="mean", focus=2.0)(batch)
         found = build(attention="soft", focus=2.0)(batch)
-    assert float(spread.penalty) == pytest.approx(2.0 * math.log(3), rel=1e-5)
+    assert float(spread.penalty) == pytest.approx(2.0 * math.log(4), rel=1e-5)
     weights = found.attention[0].weights.values.view(-1, 16).double()
     entropy = -(weights * weights.log()).sum(1)
-    price = 2.0 * (entropy - math.log(16 / 3)).clamp(min=0).mean()
+    price = 2.0 * (entropy - math.log(16 / 4)).clamp(min=0).mean()
     assert float(found.penalty) == pytest.approx(float(price), rel=1e-5)
     model = build(attention="soft", focus=2.0)
     look = torch.zeros(3, 16)
-    look[0, 0], look[1, :5], look[2] = 1.0, 1 / 5, 1 / 16  # one cell, a third of them, all
+    look[0, 0], look[1, :4], look[2] = 1.0, 1 / 4, 1 / 16  # one cell, a quarter of them, all
     target = Ragged(torch.zeros(3, dtype=torch.long), torch.tensor([2, 1]))
     written = Written(torch.zeros(3, 7), Ragged(look.flatten(), torch.full((3,), 16)))
-    assert float(model._penalty(written, target)) == pytest.approx(2.0 * math.log(3) / 3, rel=1e-5)
+    assert float(model._penalty(written, target)) == pytest.approx(2.0 * math.log(4) / 3, rel=1e-5)
 
 
 def test_hard_attention_is_moved_by_what_the_drawn_cells_brought():

@@ -54,7 +54,7 @@ BACKBONES: dict[str, type[EfficientNetLite0]] = {
 """Every network whose weights come from a file and are used as they are, by its name."""
 
 _MOST_CELLS = 4096
-_FOCUSED = 1 / 3  # of the cells, which a look may be spread over at no price
+_FOCUSED = 1 / 4  # of the cells, which a look may be spread over at no price
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class ShowAttendTellConfig:
     informed: bool = False  # xu, bahdanau: a look knows the word before, as luong's always does
     attention: ChoiceName = "soft"  # hard: one cell a word; mean: all cells alike, to compare with
     evenness: float = 0.0  # the price of looking at some cells more than at others, word by word
-    focus: float = 0.0  # the price of looks that are spread over more than a third of the cells
+    focus: float = 0.0  # the price of looks that are spread over more than a quarter of the cells
     reward: float = 1.0  # hard: how much the choice of cells is moved by what it brought
     curiosity: float = 0.01  # hard: how much it is worth not to choose the same cell always
     dropout: float = 0.1
