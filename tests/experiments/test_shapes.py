@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from regard.errors import ConfigError
-from regard.experiments.shapes import COLOURS, KINDS, Scenes, Shapes, _Lost, _row
+from regard.experiments.shapes import COLOURS, KINDS, Scenes, Shapes, _looks, _Lost, _row
+from regard.nn.decoding.search import Hypothesis
 from regard.records.alignment import WrittenReceipt
 
 
@@ -137,6 +139,24 @@ def test_grey_stones_lie_beside_the_shapes_and_never_on_them(scenes):
         assert (beside.max(0) - beside.min(0)).max() < 60  # grey, or the light ground
         stones = (beside.mean(0) < 215).mean()
         assert 0.005 < stones < 0.3
+
+
+def test_a_word_looks_at_its_shape_and_a_relation_at_both(scenes):
+    """Of a relation it is told how much lies on the shape that it looks at less."""
+    scene = scenes[0]
+    first, second = (torch.tensor(one / one.sum()) for one in scene.cells(8))
+    ground = torch.tensor(~scene.cells(8).any(0)).double()
+    looks = [first, first, (first + ground / ground.sum()) / 2, 0.7 * first + 0.3 * second]
+    looks += [second, first, second]  # the second colour looks at the wrong shape
+    wrote = Hypothesis(torch.tensor(scene.ids), 0.0, 0.0, True, torch.stack(looks))
+    found = _looks(wrote, scene, 8)
+    kinds = ["article", "colour", "shape", "relation", "article", "colour", "shape"]
+    assert [look.kind for look in found] == kinds
+    wanted = [1, 1, 0.5, 0.3, 1, 0, 1]
+    assert [look.mass for look in found] == pytest.approx(wanted)
+    row = _row("all", found, [])
+    assert row.values[2] == pytest.approx(4.5 / 6)  # without the relation, which has two shapes
+    assert _row("relations", found, []).values[2] == pytest.approx(0.3)
 
 
 def test_words_count_by_whether_the_picture_decides_them():
