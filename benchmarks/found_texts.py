@@ -2,7 +2,9 @@
 
     mkdir texts && cd texts
     apt-get download wordnet-base fortunes fortunes-min fortunes-de fortunes-it fortunes-pl \
-        fortunes-ru
+        fortunes-ru aisleriot anjuta-common epiphany-browser-data evolution-common gimp-data \
+        gnome-control-center-data gnucash-common libgtk-3-common inkscape nautilus-data \
+        rhythmbox-data shotwell-common vlc-l10n
     for package in *.deb; do dpkg -x $package .; done
     pip download --no-deps --no-binary :all: vaderSentiment==3.3.2 && tar xzf vader*.tar.gz
     tar xzf vader*/additional_resources/*.tar.gz
@@ -16,6 +18,7 @@ benchmarks/results/found-texts.json.
 
 from __future__ import annotations
 
+import gettext
 import random
 import re
 from collections import Counter
@@ -27,7 +30,9 @@ from accuracy import RESULTS, Part, Rows, Set, main
 RATED = "hutto_ICWSM_2014/{}_GroundTruth.txt"
 MEANINGS = "usr/share/wordnet/data.{}"
 COOKIES = "usr/share/games/fortunes"
+MESSAGES = "usr/share/locale/{}/LC_MESSAGES"
 RAREST = 30  # texts that a class must have
+SHORTEST = 20  # characters of a message
 NEUTRAL = 0.5  # of four, up to which a mean rating is neither good nor bad
 
 Parts = Callable[[Path], Iterator[Part]]
@@ -86,6 +91,24 @@ def cookies(language: str, learnt: int | None = None, asked: int | None = None) 
     return parted(texts, learnt, asked)
 
 
+def messages(language: str) -> Parts:
+    """What a program says to people, in their language, by the program."""
+
+    def texts(data: Path) -> Labelled:
+        found: Labelled = {}
+        for path in sorted((data / MESSAGES.format(language)).glob("*.mo")):
+            with path.open("rb") as file:
+                told = gettext.GNUTranslations(file)._catalog  # type: ignore[attr-defined]
+            program = re.split(r"[\d-]", path.stem)[0]  # gimp20-libgimp is gimp
+            for original, text in told.items():
+                plain = text.replace("_", "").strip()  # marks of keys
+                if original and len(plain) >= SHORTEST:
+                    found.setdefault(plain, (program, plain))
+        return found
+
+    return parted(texts, 3000, 2000)
+
+
 def parted(
     texts: Callable[[Path], Labelled], learnt: int | None = None, asked: int | None = None
 ) -> Parts:
@@ -131,6 +154,21 @@ SETS = {
     "cookies-pl": Set("Sayings, Polish", cookies("pl", 6000, 3000)),
     "cookies-ru": Set("Sayings, Russian", cookies("ru", 6000, 3000)),
 }
+CHARACTERS = {"words": None, "characters": (1, 3)}
+SETS |= {
+    f"messages-{language}": Set(f"Messages, {name}", messages(language))
+    for language, name in {
+        "ar": "Arabic",
+        "el": "Greek",
+        "fi": "Finnish",
+        "he": "Hebrew",
+        "hi": "Hindi",
+        "hu": "Hungarian",
+        "tr": "Turkish",
+        "vi": "Vietnamese",
+    }.items()
+}
+SETS["messages-th"] = Set("Messages, Thai", messages("th"), **CHARACTERS)
 
 if __name__ == "__main__":
     main(SETS, RESULTS / "found-texts.json", __file__, __doc__)
