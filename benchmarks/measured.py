@@ -25,7 +25,7 @@ def inside(folder: str, names: str) -> tuple[str, ...]:
     return tuple(f"{folder}/{name}.py" for name in names.split())
 
 
-READING = inside("text", "characters encode sentences tokenize vocab words")
+READING = inside("text", "characters encode sentences spelling tokenize vocab words")
 STEPS = inside("training", "averaging batches config loop optimizers row_adam seeds state")
 LAYERS = (*inside("nn", "attention dropout encoders packing rows"), "nn/recurrence")
 HAN = (*LAYERS, *inside("nn", "levels pooling table_rows"), *inside("models", "base han words"))
@@ -117,6 +117,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "memory": (*HAN, *STEPS, *KERNELS[:2]),
     "movies": (*CHOSEN, *inside("audit", "faithfulness opponents plausibility")),
     "multi30k": TRANSLATING,
+    "nearest-words": CLASSIFIER,
     "needle": (*CHOSEN, "audit/needle.py"),
     "other-films": CLASSIFIER,
     "other-sets": CLASSIFIER,

@@ -193,11 +193,11 @@ def measure(texts: Texts, reading: str, folds: int) -> dict[str, float]:
 
 
 def weigh_left_out(
-    texts: Texts, read: Callable[..., Reading], out: NDArray[np.bool_], *, fewest: int = 2
+    texts: Texts, read: Callable[..., Reading], out: NDArray[np.bool_], *, fewest: int | None = 2
 ) -> tuple[NDArray[np.float64], float]:
     """The logits of the documents left out, and which share of their tokens has no reading.
 
-    Words are known that occur at least ``fewest`` times in the others.
+    Words are known that occur at least ``fewest`` times in the others; None: as the texts say.
     """
     words, numbers, _, lengths = texts.read
     counts = np.bincount(numbers[np.repeat(~out, lengths)], minlength=len(words))

@@ -1,8 +1,19 @@
 """Words by their letters."""
 
+import itertools
+
 import numpy as np
 
-from regard.text.spelling import ALIKE, Alike, are_spelt, letter_sizes, spell
+from regard.text.spelling import (
+    ALIKE,
+    NEAREST,
+    Alike,
+    Nearest,
+    are_spelt,
+    letter_sizes,
+    run_worths,
+    spell,
+)
 
 
 def test_the_runs_of_a_word_have_its_edges():
@@ -51,3 +62,44 @@ def test_short_words_long_ones_and_numbers_are_like_no_other():
     alike = Alike(["film", "10,000", endless + "a", endless])
     assert [alike.find(word) for word in ("films", "10,001", "", endless + "b")] == [None] * 4
     assert alike.find(endless[:-1]) == 3
+
+
+OTHERS = ["".join(letters) for letters in itertools.product("vwyz", repeat=4)]
+"""Words that have no run in common with those that are asked about, as in a real vocabulary."""
+
+
+def test_a_word_is_nearest_to_the_known_one_that_most_of_its_letters_are_of():
+    nearest = Nearest(["tiedosto", "kirjanmerkki", "ikkuna", "international", *OTHERS])
+    asked = ("kirjanmerkit", "uusikirjanmerkki", "tiedostosta", "ikkunoiden", "national", "talo")
+    assert [nearest.find(word) for word in asked] == [1, 1, 0, None, 3, None]
+
+
+def test_a_word_counts_each_run_once():
+    """ "nan" and "ana" stand twice in banana, and three times in the other."""
+    assert Nearest(["banana", *OTHERS]).find("bananana") == 0
+
+
+def test_the_nearest_of_two_is_found_and_of_equal_ones_the_first():
+    assert Nearest(["painted", "repainting", "painter", *OTHERS]).find("painters") == 2
+    assert Nearest(["tapasa", "tapiso", *OTHERS]).find("tapo") is None
+    for words in (["katapulttia", "katapultteja"], ["katapultteja", "katapulttia"]):
+        assert Nearest([*words, *OTHERS]).find("katapulttia") == words.index("katapulttia")
+    for words in (["katapulttia", "katapulttio"], ["katapulttio", "katapulttia"]):
+        assert Nearest([*words, *OTHERS]).find("katapultti") == 0
+
+
+def test_runs_that_very_many_words_have_say_nothing():
+    """A word is not read as one with which it has but the ending in common."""
+    ends = [f"{first}{second}iness" for first in "bcdfghjklm" for second in "aeiou"]
+    assert Nearest(["xiness", *OTHERS]).find("qiness") == 0
+    assert Nearest(["xiness", *OTHERS, *ends]).find("qiness") is None
+    assert run_worths(np.array([8, 9]), 50).tolist() == [9, 0]
+    assert run_worths(np.array([0, 1, 100, 101]), 6400).tolist() == [169, 144, 36, 0]
+
+
+def test_figures_and_long_words_are_nearest_to_nothing():
+    endless = "ab" * NEAREST.most_letters
+    nearest = Nearest(["10,000", endless, endless[: NEAREST.most_letters]])
+    assert [nearest.find(word) for word in ("10,001", "", endless)] == [None] * 3
+    assert nearest.find(endless[: NEAREST.most_letters]) == 2
+    assert Nearest([]).find("film") is None

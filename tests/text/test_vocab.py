@@ -10,9 +10,19 @@ import pytest
 
 from regard.errors import DataError, ModelError
 from regard.text import tokenize as tokenize_module
+from regard.text import vocab as vocab_module
 from regard.text.tokenize import TextConfig, tokenize
 from regard.text.units import UnitsConfig, build_units
-from regard.text.vocab import PADDING, UNKNOWN, Numbering, Vocab, Vocabulary, count_words, cut_texts
+from regard.text.vocab import (
+    PADDING,
+    UNKNOWN,
+    Numbering,
+    Vocab,
+    Vocabulary,
+    count_words,
+    cut_texts,
+    settle_unknown,
+)
 
 KEEP_ALL = TextConfig(min_count=1)
 TEXTS = ["The film, the FILM! A good film.", "the end. İ Σας \ud800 👍🏽"]
@@ -214,13 +224,15 @@ def test_a_vocabulary_reads_scripts_without_spaces_as_it_was_made(tmp_path):
     assert len(Vocab.load(tmp_path / "vocab.txt").encode(["我们喜欢"]).ids) == 4
 
 
+@pytest.mark.parametrize("unknown", ["alike", "nearest"])
 @pytest.mark.parametrize("scanned", [True, False], ids=["in C", "plainly"])
-def test_unknown_words_are_read_as_known_ones_that_begin_alike(tmp_path, monkeypatch, scanned):
+def test_unknown_words_are_read_as_known_ones(tmp_path, monkeypatch, scanned, unknown):
     """Issue 13: words out of the vocabulary are no longer all one id."""
     if not scanned:
-        monkeypatch.setattr(tokenize_module, "available", lambda: False)
+        for module in (tokenize_module, vocab_module):
+            monkeypatch.setattr(module, "available", lambda: False)
     Vocab(["captivating", "dull", "boring"]).save(tmp_path / "vocab.txt")
-    vocab = Vocab.load(tmp_path / "vocab.txt", unknown="alike")
+    vocab = Vocab.load(tmp_path / "vocab.txt", unknown=unknown)
     text = "Captivatingly dull, boringly so"
     assert vocab.encode([text]).ids.tolist() == [2, 3, 1, 4, 1]
     assert vocab.read_as(tokenize(text).words()) == {
@@ -230,11 +242,26 @@ def test_unknown_words_are_read_as_known_ones_that_begin_alike(tmp_path, monkeyp
     assert "captivatingly" not in vocab and "Captivating" in vocab
 
 
-def test_a_vocabulary_in_use_can_be_copied():
-    vocab = Vocab(["captivating"], unknown="alike")
+@pytest.mark.parametrize("unknown", ["alike", "nearest"])
+def test_a_vocabulary_in_use_can_be_copied(unknown):
+    vocab = Vocab(["captivating"], unknown=unknown)
     for _ in range(2):
         assert vocab.encode(["captivatingly"]).ids.tolist() == [2]
         vocab = pickle.loads(pickle.dumps(copy.deepcopy(vocab)))
+
+
+def test_where_many_words_are_new_unknown_ones_are_read_as_the_nearest():
+    """Finnish has more endings than English; beginnings alone say little of its new words."""
+    few, many = ({"the": 90 - once, **{f"w{n}": 1 for n in range(once)}} for once in (9, 10))
+    assert [settle_unknown(TextConfig(), counts).unknown for counts in (few, many)] == [
+        "alike",
+        "nearest",
+    ]
+    cased = {"The": 1, "the": 1}
+    assert settle_unknown(TextConfig(), cased).unknown == "alike", "both are one word"
+    assert settle_unknown(TextConfig(lowercase=False), cased).unknown == "nearest"
+    assert settle_unknown(TextConfig(unknown="one"), many).unknown == "one"
+    assert settle_unknown(TextConfig(), {}).unknown == "alike"
 
 
 def test_a_vocabulary_that_says_nothing_of_unknown_words_reads_them_as_one():

@@ -43,7 +43,7 @@ from ..tasks.calibration import fit_temperature
 from ..tasks.classify import ClassificationLoss
 from ..tasks.predictions import Predictions
 from ..text.document import Document, Label, single_labels
-from ..text.tokenize import TextConfig, settle_unknown
+from ..text.tokenize import TextConfig
 from ..text.vocab import Vocab
 from ..training.batches import Examples, PlannedBatches
 from ..training.config import TrainingConfig
@@ -158,7 +158,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
                 heeding(documents),
                 None if validation is None else heeding(validation),
                 folder=fit.folder / _corpus_name(options),
-                text=settle_unknown(self.text, pieces=pretrained is not None),
+                text=self.text if pretrained is None else _in_pieces(self.text),
                 holdout=holdout,
                 options=options,
                 build_vocab=Vocab.from_counts if pretrained is None else pretrained.build_vocab,
@@ -740,6 +740,11 @@ class _Trained:
     histories: Sequence[History]
     held_out: HeldOut | None
     seconds: float  # of all of them, those of folds too
+
+
+def _in_pieces(text: TextConfig) -> TextConfig:
+    """How a network reads that knows words out of the vocabulary by their pieces."""
+    return replace(text, unknown="one") if text.unknown == "auto" else text
 
 
 def _suited(

@@ -32,7 +32,7 @@ from ..tasks.classify import ClassificationLoss
 from ..tasks.predictions import Floats, Integers, decide
 from ..text.document import Document
 from ..text.tokenize import TextConfig, settle_hangul
-from ..text.vocab import Vocab
+from ..text.vocab import Vocab, settle_unknown
 from ..training.batches import Batches, Examples
 from ..training.devices import device_of
 from ..training.seeds import derived_seed
@@ -112,6 +112,7 @@ def prepare(
         if not len(training):
             raise DataError("the weights of all training documents are zero; give some above it")
     counts = corpus.word_counts(training)
+    text = settle_unknown(text, counts)
     vocab = build_vocab(counts, text)
     readings = [reader.counts for reader in options.readers]
     others = {} if options.test is None else {"test": fingerprints(options.test)}

@@ -15,7 +15,7 @@ import numpy as np
 from ..text.characters import kind_table, lower_table
 from ..text.markup import BLOCK_TAGS, ENTITIES, INLINE_TAGS
 from ..text.sentences import WORD_LISTS
-from ..text.spelling import ALIKE
+from ..text.spelling import ALIKE, NEAREST
 from ..text.words import PARTICLES, STANDING
 
 __all__ = ["asset", "reader_module", "scanner_rules"]
@@ -78,6 +78,7 @@ def scanner_rules() -> dict[str, object]:
         "tags": tags | dict.fromkeys(sorted(BLOCK_TAGS), ord("\f")),
         "entities": ENTITIES,
         "alike": asdict(ALIKE),
+        "nearest": asdict(NEAREST),
         "lists": {name: sorted(words) for name, words in zip(_LISTS, WORD_LISTS, strict=True)}
         | {"particles": sorted(PARTICLES), "standing": sorted(STANDING)},
     }

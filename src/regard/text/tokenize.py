@@ -30,7 +30,6 @@ __all__ = [
     "join_words",
     "scanner_for",
     "settle_hangul",
-    "settle_unknown",
     "tokenize",
     "tokenize_many",
 ]
@@ -56,9 +55,10 @@ class TextConfig:
     """Scripts without spaces: one token a character, or words from ICU's dictionaries."""
     hangul: Literal["auto", "words", "syllables"] = "auto"
     """Korean: one token a word, or a syllable; a classifier looks at its texts to choose."""
-    unknown: Literal["auto", "one", "alike"] = "auto"
+    unknown: Literal["auto", "one", "alike", "nearest"] = "auto"
     """Words out of the vocabulary: one word for all of them, or each as the known word that begins
-    alike, where there is one; a classifier of words chooses the latter."""
+    alike, or as the one whose letters are nearest, where there is one. A classifier of words
+    chooses one of these two."""
 
     def __post_init__(self) -> None:
         require_one_of("cjk", self.cjk, ("characters", "icu"))
@@ -148,16 +148,6 @@ def _scanner(*, parts_hangul: bool) -> Scanner:
             parts_hangul=parts_hangul,
         )
     )
-
-
-def settle_unknown(config: TextConfig, *, pieces: bool) -> TextConfig:
-    """Choose how words out of the vocabulary are read, where the settings leave it open.
-
-    A network that reads through BERT knows them by their ``pieces``.
-    """
-    if config.unknown != "auto":
-        return config
-    return replace(config, unknown="one" if pieces else "alike")
 
 
 MOST_UNSEEN = 0.1

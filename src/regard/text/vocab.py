@@ -8,8 +8,8 @@ for no more than that, so it takes any of them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import repeat
 from pathlib import Path
@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DataError, ModelError
-from ..kernels.scan import BeginningTable, Search, WordTable
+from ..kernels.scan import BeginningTable, RunTable, Search, WordTable, available, look_up
 from .characters import lower_words
 from .document import Tokens, cut_tokens
 from .encode import Encoded, encode
-from .spelling import ALIKE, Alike, lends
+from .spelling import ALIKE, NEAREST, Alike, Nearest, StandIns, lends, run_worths
 from .tokenize import TextConfig
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "Vocabulary",
     "count_words",
     "cut_texts",
+    "settle_unknown",
 ]
 
 PADDING = 0
@@ -46,7 +47,15 @@ MANY_ONCE = 0.05
 """The share of words that occur once, above which they are known too. About as many words of a new
 text are new (Good and Turing); without those that occur once still more would not be known."""
 
+MANY_NEW = 0.1
+"""The same share, above which more than beginnings say what unknown words are read as. So many are
+new where words have many endings, as in Finnish, or where texts are very few."""
+
 _RESERVED = ("<pad>", "<oov>")
+_STAND_INS: Mapping[str, Callable[[Sequence[str]], StandIns]] = {
+    "alike": Alike,
+    "nearest": Nearest,
+}
 _SHOWN_UNKNOWN = "\N{REPLACEMENT CHARACTER}"
 
 
@@ -86,7 +95,8 @@ class Vocab:
 
     ``words`` begins with the two reserved names, which no lookup ever finds: a word of a text
     that is written like one of them is a word like any other. The others are as in ``TextConfig``:
-    with ``unknown="alike"`` a word that is not here is read as the one here that begins alike.
+    with ``unknown="alike"`` a word that is not here is read as the one here that begins alike, with
+    ``"nearest"`` as the one whose letters are nearest.
     """
 
     def __init__(
@@ -96,7 +106,7 @@ class Vocab:
         lowercase: bool = True,
         cjk: Literal["characters", "icu"] = "characters",
         hangul: Literal["auto", "words", "syllables"] = "auto",
-        unknown: Literal["auto", "one", "alike"] = "auto",
+        unknown: Literal["auto", "one", "alike", "nearest"] = "auto",
     ) -> None:
         self.words = [*_RESERVED, *words]
         self.lowercase = lowercase
@@ -136,16 +146,21 @@ class Vocab:
         """The id of each word, (words,); in lower case first where the vocabulary is."""
         spelt = lower_words(words) if self.lowercase else words
         ids = np.fromiter(map(self._ids.get, spelt, repeat(UNKNOWN)), np.int32, len(words))
-        if self._alike is not None:
-            for place in np.flatnonzero(ids == UNKNOWN).tolist():
-                found = self._alike.find(spelt[place])
-                if found is not None:
-                    ids[place] = len(_RESERVED) + found
+        unknown = np.flatnonzero(ids == UNKNOWN) if self._reads_unknown else ids[:0]
+        if len(unknown):
+            ids[unknown] = self._read_unknown([spelt[place] for place in unknown.tolist()])
         return ids
+
+    def _read_unknown(self, words: Sequence[str]) -> NDArray[np.int32]:
+        """The ids of the known words that others are read as, (words,)."""
+        if available():
+            return look_up(words, self.search)
+        found = (self.stand_ins.find(word) for word in words)
+        return np.array([UNKNOWN if one is None else len(_RESERVED) + one for one in found])
 
     def read_as(self, words: Sequence[str]) -> dict[str, str]:
         """Which of these words are not here and read as others, and as which."""
-        if self._alike is None:
+        if not self._reads_unknown:
             return {}
         distinct = list(dict.fromkeys(words))
         spelt = lower_words(distinct) if self.lowercase else distinct
@@ -156,10 +171,15 @@ class Vocab:
             word: self.words[id] for word, id in zip(unknown, ids, strict=True) if id != UNKNOWN
         }
 
+    @property
+    def _reads_unknown(self) -> bool:
+        """Whether words that are not here may be read as others."""
+        return self._config.unknown in _STAND_INS
+
     @cached_property
-    def _alike(self) -> Alike | None:
-        has_likeness = self._config.unknown == "alike"
-        return Alike(self.words[len(_RESERVED) :]) if has_likeness else None
+    def stand_ins(self) -> StandIns:
+        """The known words as which others are read: what is done in C, defined in Python."""
+        return _STAND_INS[self._config.unknown](self.words[len(_RESERVED) :])
 
     def encode(self, texts: Sequence[str]) -> Encoded:
         """Find the words of each text, sentence by sentence, and their ids."""
@@ -176,10 +196,13 @@ class Vocab:
         """The words as the scanner in C looks them up, and how it reads any other word."""
         first = len(_RESERVED)
         known = self.words[first:]
-        table, beginnings = WordTable(known), None
+        table = WordTable(known)
+        others: BeginningTable | RunTable | None = None
         if self._config.unknown == "alike":
-            beginnings = BeginningTable(table, lends(known), ALIKE)
-        return Search(table, first=first, lowercase=self.lowercase, beginnings=beginnings)
+            others = BeginningTable(table, lends(known), ALIKE)
+        elif self._config.unknown == "nearest":
+            others = RunTable(known, lends(known), NEAREST, run_worths)
+        return Search(table, first=first, lowercase=self.lowercase, others=others)
 
     def save(self, path: Path) -> None:
         """Write one word a line, so that a word's id is the number of lines before it."""
@@ -197,7 +220,7 @@ class Vocab:
         lowercase: bool = True,
         cjk: Literal["characters", "icu"] = "characters",
         hangul: Literal["auto", "words", "syllables"] = "auto",
-        unknown: Literal["auto", "one", "alike"] = "auto",
+        unknown: Literal["auto", "one", "alike", "nearest"] = "auto",
     ) -> Vocab:
         """Read what ``save`` wrote; the others are the settings the vocabulary was made with."""
         try:
@@ -270,10 +293,23 @@ def count_words(texts: Iterable[Tokens], config: TextConfig) -> Counter[str]:
     return counts
 
 
+def settle_unknown(config: TextConfig, counts: Mapping[str, int]) -> TextConfig:
+    """Choose how words out of the vocabulary are read, where the settings leave it open."""
+    if config.unknown != "auto":
+        return config
+    once = _share_once(_in_lower_case(counts) if config.lowercase else counts)
+    return replace(config, unknown="nearest" if once > MANY_NEW else "alike")
+
+
 def _fewest(counts: Mapping[str, int]) -> int:
     """How often a word must occur to be known, where the settings leave it open."""
+    return 1 if _share_once(counts) > MANY_ONCE else 2
+
+
+def _share_once(counts: Mapping[str, int]) -> float:
+    """Of all words of a text, how many occur there only once."""
     once = sum(count == 1 for count in counts.values())
-    return 1 if once > MANY_ONCE * sum(counts.values()) else 2
+    return once / max(sum(counts.values()), 1)
 
 
 def _in_lower_case(counts: Mapping[str, int]) -> Counter[str]:

@@ -227,8 +227,9 @@ def test_new_words_are_numbered_as_by_a_dictionary(seed):
 
 
 @needs_native
+@pytest.mark.parametrize("unknown", ["alike", "nearest"])
 @pytest.mark.parametrize("letters", ["ab", "abc1", "aé𝒜", "가ab"])
-def test_unknown_words_are_read_as_others_as_defined(letters):
+def test_unknown_words_are_read_as_others_as_defined(letters, unknown):
     """Issue 13: as the known word that the plain Python definition finds, on 16,000 words."""
     generator = random.Random(letters)
 
@@ -238,11 +239,15 @@ def test_unknown_words_are_read_as_others_as_defined(letters):
         drawn = [*generator.choices(letters, k=size), *letters[0] * 9 * size]
         return "".join(generator.sample(drawn, size))
 
-    vocab = Vocab(dict.fromkeys(word() for _ in range(300)), unknown="alike")
+    vocab = Vocab(dict.fromkeys(word() for _ in range(300)), unknown=unknown)
     text = " ".join(word() for _ in range(4000))
     words = tokenize(text).words()
-    found = vocab.encode([text]).ids
-    np.testing.assert_array_equal(found, vocab.ids(words))
+    known = {word: id for id, word in enumerate(vocab.words)}
+    stand_ins = {word: vocab.stand_ins.find(word) for word in words if word not in known}
+    others = {word: 1 if place is None else 2 + place for word, place in stand_ins.items()}
+    wanted = [(known | others)[word] for word in words]
+    np.testing.assert_array_equal(vocab.encode([text]).ids, wanted)
+    np.testing.assert_array_equal(vocab.ids(words), wanted)
     assert len(set(vocab.read_as(words).values())) > 20
 
 

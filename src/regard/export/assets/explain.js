@@ -363,7 +363,7 @@ function sayReadings({ source, readAs }) {
   const letters = Array.from(source), pairs = readAs.map(([[start, end], known]) => `'${letters.slice(start, end).join("")}' as '${known}'`);
   const named = [...new Set(pairs)], more = named.length - MOST_READINGS;
   const told = named.slice(0, MOST_READINGS).join(", ") + (more > 0 ? ` and ${more} more` : "");
-  return `Words that the model does not know are read as known ones that begin alike: ${told}.`;
+  return `Words that the model does not know are read as known ones that are spelt alike: ${told}.`;
 }
 
 function sayNotes(decision, text) {

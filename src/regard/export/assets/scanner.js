@@ -452,8 +452,11 @@ function makeRules(written, partsHangul) {
   for (let at = 0; at < written.lower.length; at += 2) lower[written.lower[at]] = written.lower[at + 1];
   const lists = Object.fromEntries(Object.entries(written.lists).map(([name, words]) => [name, new Set(words)]));
   const tags = new Map(Object.entries(written.tags)), entities = new Map(Object.entries(written.entities));
-  return { kinds, lower, tags, entities, partsHangul, alike: written.alike, ...lists };
+  return { kinds, lower, tags, entities, partsHangul, alike: written.alike, nearest: written.nearest, ...lists };
 }
+
+/** Whether other words may be read as this one: reserved names are none, and a figure is no other. */
+const lends = (letters, id, rules) => id > 1 && !letters.some((one) => rules.kinds[one.codePointAt(0)] === codeOf("1"));
 
 /** Known words by how they begin, for words that are not known; of those that begin alike the first stands for others. */
 class Alike {
@@ -461,9 +464,8 @@ class Alike {
     this.rules = rules.alike;
     this.ids = new Map();
     words.forEach((word, id) => {
-      const letters = Array.from(word);
-      const lends = id > 1 && letters.length <= this.rules.longest && !letters.some((one) => rules.kinds[one.codePointAt(0)] === codeOf("1"));
-      for (let size = this.fewest(letters.length); lends && size <= letters.length; size += 1) {
+      const letters = Array.from(word), may = lends(letters, id, rules) && letters.length <= this.rules.longest;
+      for (let size = this.fewest(letters.length); may && size <= letters.length; size += 1) {
         const beginning = letters.slice(0, size).join("");
         if (!this.ids.has(beginning)) this.ids.set(beginning, id);
       }
@@ -483,6 +485,63 @@ class Alike {
   }
 }
 
+/** Known words by the runs of letters that they are made of, for words that are not known; of words as near the first stands for others. */
+class Nearest {
+  constructor(words, rules) {
+    this.rules = rules.nearest;
+    this.holders = new Map();
+    const known = words.map((word, id) => ({ id, letters: Array.from(word) }));
+    const lending = known.filter(({ letters, id }) => lends(letters, id, rules) && letters.length <= this.rules.most_letters);
+    for (const { id, letters } of lending) {
+      for (const run of this.runs(letters)) {
+        if (this.holders.has(run)) this.holders.get(run).push(id);
+        else this.holders.set(run, [id]);
+      }
+    }
+    const most = Math.max(this.rules.fewest_words, Math.floor(lending.length / this.rules.words_of_one));
+    const bits = (held) => 32 - Math.clz32(Math.floor((1 + lending.length) / (1 + held)));
+    this.worth = (run) => {
+      const held = this.holders.get(run)?.length ?? 0;
+      return held > most ? 0 : bits(held) ** 2;
+    };
+    this.lengths = new Map(lending.map(({ id, letters }) => [id, this.length(this.runs(letters))]));
+  }
+
+  /** All runs of a word, its edges counted as letters. */
+  runs(letters) {
+    const edged = [" ", ...letters, " "], found = new Set();
+    for (let size = this.rules.shortest; size <= this.rules.longest; size += 1) {
+      for (let start = 0; start + size <= edged.length; start += 1) found.add(edged.slice(start, start + size).join(""));
+    }
+    return found;
+  }
+
+  /** What runs are worth together. */
+  length(runs) {
+    let sum = 0;
+    for (const run of runs) sum += this.worth(run);
+    return sum;
+  }
+
+  find(word) {
+    const letters = Array.from(word);
+    if (letters.length > this.rules.most_letters) return undefined;
+    const runs = this.runs(letters), shared = new Map();
+    for (const run of runs) {
+      const worth = this.worth(run);
+      for (const id of worth ? this.holders.get(run) ?? [] : []) shared.set(id, (shared.get(id) ?? 0) + worth);
+    }
+    let best, common = 0, length = 1;
+    for (const [id, here] of shared) {
+      const own = this.lengths.get(id), one = here ** 2 * length, other = common ** 2 * own; // below 2 ** 53
+      if (one > other || (one === other && id < best)) [best, common, length] = [id, here, own];
+    }
+    return 4 * common ** 2 >= this.length(runs) * length ? best : undefined;
+  }
+}
+
+const STAND_INS = { alike: Alike, nearest: Nearest };
+
 /** Turns texts into ids of words: `words` are those of the vocabulary, and `text` how texts are read. */
 class Reader {
   constructor(words, rules, text) {
@@ -494,9 +553,9 @@ class Reader {
 
   /** The id of the known word that a word which is not known is read as; 1: of none. */
   readUnknown(word) {
-    if (this.text.unknown !== "alike") return 1;
-    this.alike ??= new Alike(this.words, this.rules);
-    return this.alike.find(word) ?? 1;
+    if (!(this.text.unknown in STAND_INS)) return 1;
+    this.standIns ??= new STAND_INS[this.text.unknown](this.words, this.rules);
+    return this.standIns.find(word) ?? 1;
   }
 
   /** Read one text: spans of words, ids sentence by sentence, and where the sentences lie. */

@@ -6,10 +6,13 @@ from .scanner import (
     BeginningTable,
     Encoded,
     Likeness,
+    Nearness,
+    RunTable,
     Scanner,
     ScannerRules,
     Search,
     WordTable,
+    look_up,
     why_not,
 )
 
@@ -17,12 +20,15 @@ __all__ = [
     "BeginningTable",
     "Encoded",
     "Likeness",
+    "Nearness",
+    "RunTable",
     "Scanner",
     "ScannerRules",
     "Search",
     "WordTable",
     "available",
     "describe",
+    "look_up",
 ]
 
 

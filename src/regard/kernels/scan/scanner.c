@@ -168,6 +168,80 @@ static int32_t number_alike(const struct beginnings *beginnings, const uint32_t 
     return -1;
 }
 
+/* How many letters of two places in a word are the same, up to so many. */
+static int64_t same_letters(const uint32_t *one, const uint32_t *other, int64_t most)
+{
+    int64_t same = 0;
+    while (same < most && one[same] == other[same])
+        same++;
+    return same;
+}
+
+/* Add up what known words have in common with a word, whose edges count as letters; return what
+ * all its runs are worth, and how many words were touched. */
+static int64_t share_runs(const struct runs *runs, const uint32_t *edged, int64_t length,
+                          int64_t *touched_count)
+{
+    int64_t worth_of_all = 0, count = 0;
+    for (int64_t start = 0; start + runs->shortest <= length; start++) {
+        const int64_t left = length - start;
+        const int64_t longest = left < runs->longest ? left : runs->longest;
+        int64_t met = 0; /* a run that the word has twice counts once */
+        for (int64_t before = 0; before < start && met < longest; before++) {
+            const int64_t same = same_letters(edged + before, edged + start, longest);
+            met = same > met ? same : met;
+        }
+        int64_t size = met + 1 > runs->shortest ? met + 1 : runs->shortest;
+        for (; size <= longest; size++) {
+            const uint32_t *run = edged + start;
+            const struct slot *slot = slot_of(&runs->table, run, size, hash_of(run, size));
+            if (!slot->rank) {
+                worth_of_all += runs->worth_of_new;
+                continue;
+            }
+            const int32_t worth = runs->worths[slot->rank - 1];
+            worth_of_all += worth;
+            if (!worth)
+                continue;
+            for (int64_t at = runs->starts[slot->rank - 1]; at < runs->starts[slot->rank]; at++) {
+                const int32_t word = runs->holders[at];
+                if (!runs->shared[word])
+                    runs->touched[count++] = word;
+                runs->shared[word] += worth;
+            }
+        }
+    }
+    *touched_count = count;
+    return worth_of_all;
+}
+
+/* The number of the known word that is nearest to this one, or -1. */
+static int32_t number_nearest(const struct runs *runs, const uint32_t *word, int64_t length)
+{
+    if (length > runs->most_letters)
+        return -1;
+    uint32_t edged[MOST_LETTERS + 2 + LANES] = {' '};
+    memcpy(edged + 1, word, sizeof *word * (size_t)length);
+    edged[length + 1] = ' ';
+    int64_t count;
+    const int64_t worth = share_runs(runs, edged, length + 2, &count);
+    int32_t best = -1;
+    int64_t best_shared = 0, best_length = 1;
+    for (int64_t at = 0; at < count; at++) {
+        const int32_t other = runs->touched[at];
+        const int64_t shared = runs->shared[other], own = runs->lengths[other];
+        runs->shared[other] = 0;
+        /* Cosines are compared in whole numbers, which are below 2^53. */
+        const int64_t here = shared * shared * best_length, there = best_shared * best_shared * own;
+        if (here > there || (here == there && other < best)) {
+            best = other;
+            best_shared = shared;
+            best_length = own;
+        }
+    }
+    return 4 * best_shared * best_shared >= worth * best_length ? best : -1;
+}
+
 /* Tokens whose words are looked up together: while one waits for memory, others are asked for. */
 #define TOGETHER 32
 
@@ -191,6 +265,8 @@ static int number_some(const struct number_job *job, const uint32_t *codes, cons
         numbers[i] = (int32_t)slot->rank - 1;
         if (numbers[i] < 0 && job->beginnings)
             numbers[i] = number_alike(job->beginnings, word, length);
+        else if (numbers[i] < 0 && job->runs)
+            numbers[i] = number_nearest(job->runs, word, length);
     }
     return DONE;
 }

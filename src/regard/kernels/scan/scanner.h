@@ -8,10 +8,13 @@
 
 #include <stdint.h>
 
-#define SCANNER_INTERFACE 3
+#define SCANNER_INTERFACE 4
 
 /* So many characters are read at once, so whoever holds words keeps as many more behind them. */
 #define LANES 8
+
+/* No word of more letters is read as another by its runs of letters. */
+#define MOST_LETTERS 64
 
 /* One place of a hash table with open addressing. */
 struct slot {
@@ -68,10 +71,26 @@ struct beginnings {
     int64_t longest;         /* words of more letters are like no other */
 };
 
+/* Known words by the runs of letters that they are made of, for words that are not known. */
+struct runs {
+    struct word_table table; /* of the runs */
+    const int32_t *worths;   /* (runs), how much each says; zero: nothing */
+    const int64_t *starts;   /* (runs + 1), where those that hold each begin */
+    const int32_t *holders;  /* words, rising for each run */
+    const int32_t *lengths;  /* (words), what all runs of each are worth */
+    int64_t worth_of_new;    /* what a run is worth that is in no word */
+    int64_t shortest;        /* letters of a run, the edges of a word counted */
+    int64_t longest;
+    int64_t most_letters;    /* words of more letters are like no other */
+    int32_t *shared;         /* (words), zeros: what each has in common with a word */
+    int32_t *touched;        /* (words), room for those that have anything */
+};
+
 /* Tokens to the numbers of their words. */
 struct number_job {
     struct word_table *table;
-    const struct beginnings *beginnings; /* or NULL: no word is read as another */
+    const struct beginnings *beginnings; /* or NULL, or those below: as what words are read */
+    const struct runs *runs;             /* both NULL: no word is read as another */
     int64_t grows; /* whether a word that is not in the table is added to it */
     int64_t text_count;
     const int64_t *starts;       /* (texts + 1) */

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -25,8 +25,10 @@ __all__ = [
     "BeginningTable",
     "Encoded",
     "Likeness",
+    "Nearness",
     "NumberJob",
     "Rules",
+    "RunTable",
     "ScanJob",
     "Scanner",
     "ScannerRules",
@@ -35,19 +37,22 @@ __all__ = [
     "WordTable",
     "call",
     "join_codes",
+    "look_up",
     "why_not",
 ]
 
 LANES = 8  # must equal LANES in scanner.h: so many characters more must be readable
 MARGIN = 2  # must equal MARGIN in text.h
 
-_INTERFACE = 3  # must equal SCANNER_INTERFACE in scanner.h
+_INTERFACE = 4  # must equal SCANNER_INTERFACE in scanner.h
 _MOST_CODES = (1 << 32) - 1  # so that a word's place fits into a slot
 _NAMES = ("scan", "enter_words", "enter_beginnings", "number_words")
 _FEWEST_SLOTS = 16
 _SURPLUS = "\0" * LANES
 _LONGEST = (1 << 31) - 1  # characters of a text, so that offsets into it fit
 _BLOCK = 1 << 18  # characters that are scanned in one call: their codes take a megabyte
+_WORDS_TOGETHER = 1 << 12  # whose runs are numbered in one call
+_MOST_LETTERS = 64  # must equal MOST_LETTERS in scanner.h
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +76,21 @@ class Likeness:
     longest: int  # a word of more letters is like no other
 
 
+@dataclass(frozen=True, slots=True)
+class Nearness:
+    """When a word is read as another that is made of the same runs of letters."""
+
+    shortest: int  # letters of a run, the edges of a word counted
+    longest: int
+    most_letters: int  # a word of more is like no other
+    fewest_words: int  # a run that no more have is worth something in any case ...
+    words_of_one: int  # ... and otherwise one that no more than one in so many words has
+
+    def most_held(self, words: int) -> int:
+        """How many of so many words may have a run that is worth something."""
+        return max(self.fewest_words, words // self.words_of_one)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Search:
     """The table in which words are looked up, and how."""
@@ -79,7 +99,7 @@ class Search:
     first: int = 0  # the id of the table's first word; one less is that of every unknown word
     lowercase: bool = False  # words are looked up in lower case
     grows: bool = False  # a word that the table does not hold is added to it
-    beginnings: BeginningTable | None = None  # by which a word that is not known is read as another
+    others: BeginningTable | RunTable | None = None  # as which a word that is not known is read
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -155,27 +175,54 @@ class _Room:
             ids=np.empty(0 if search is None else tokens, np.int32),
         )
         if search is not None:
-            _look_up(found, self.lowered if search.lowercase else codes, starts, search)
+            letters = self.lowered if search.lowercase else codes
+            _fill_ids(found.ids, found.spans, found.lengths, letters, starts, search)
         return found
 
 
-def _look_up(
-    found: Encoded, codes: NDArray[np.uint32], starts: NDArray[np.int64], search: Search
+def look_up(words: Sequence[str], search: Search) -> NDArray[np.int32]:
+    """Return the ids of words, (words,), which are in lower case if those of the table are."""
+    codes, starts = join_codes(words)
+    bounds = np.stack([starts[:-1], starts[1:]], axis=1)
+    if bounds.max(initial=0) > _LONGEST:
+        raise DataError(f"these words have more than {_LONGEST:,} characters together")
+    return _ids_of(bounds.astype(np.int32), codes, search)
+
+
+def _ids_of(
+    spans: NDArray[np.int32], codes: NDArray[np.uint32], search: Search
+) -> NDArray[np.int32]:
+    """The ids of words that lie in one text, (words,)."""
+    ids = np.empty(len(spans), np.int32)
+    counts = np.array([len(spans)], np.int64)
+    _fill_ids(ids, spans, counts, codes, np.zeros(1, np.int64), search)
+    return ids
+
+
+def _fill_ids(
+    ids: NDArray[np.int32],
+    spans: NDArray[np.int32],
+    counts: NDArray[np.int64],
+    codes: NDArray[np.uint32],
+    starts: NDArray[np.int64],
+    search: Search,
 ) -> None:
-    """Fill in the ids of the words."""
+    """Fill in the ids of the words that texts, which start there, have so many of."""
     if search.grows:
-        search.table.reserve(len(found.spans), len(codes))
+        search.table.reserve(len(spans), int((spans[:, 1] - spans[:, 0]).sum(dtype=np.int64)))
     table = search.table.job()
     job = NumberJob()
     job.table = ctypes.pointer(table)
-    if search.beginnings is not None:
-        job.beginnings = ctypes.pointer(search.beginnings.job())
+    if isinstance(search.others, BeginningTable):
+        job.beginnings = ctypes.pointer(search.others.job())
+    elif search.others is not None:
+        job.run_table = ctypes.pointer(search.others.job())
     job.fill(grows=search.grows)
-    job.fill(text_count=len(found.lengths), starts=starts, codes=codes)
-    job.fill(spans=found.spans, token_counts=found.lengths, numbers=found.ids)
+    job.fill(text_count=len(counts), starts=starts, codes=codes)
+    job.fill(spans=spans, token_counts=counts, numbers=ids)
     call("number_words", job)
     search.table.adopt(table)
-    np.add(found.ids, search.first, out=found.ids)
+    np.add(ids, search.first, out=ids)
 
 
 def _runs(sizes: NDArray[np.int64]) -> Iterator[slice]:
@@ -264,12 +311,31 @@ class Beginnings(Job):
     )
 
 
+class Runs(Job):
+    """Known words by the runs of letters that they are made of."""
+
+    _fields_ = (
+        ("table", Table),
+        ("worths", _pointer),
+        ("starts", _pointer),
+        ("holders", _pointer),
+        ("lengths", _pointer),
+        ("worth_of_new", _number),
+        ("shortest", _number),
+        ("longest", _number),
+        ("most_letters", _number),
+        ("shared", _pointer),
+        ("touched", _pointer),
+    )
+
+
 class NumberJob(Job):
     """Tokens to the numbers of their words."""
 
     _fields_ = (
         ("table", ctypes.POINTER(Table)),
         ("beginnings", ctypes.POINTER(Beginnings)),
+        ("run_table", ctypes.POINTER(Runs)),
         ("grows", _number),
         ("text_count", _number),
         ("starts", _pointer),
@@ -409,6 +475,65 @@ class BeginningTable:
         job, alike = Beginnings(), self._alike
         job.fill(table=table, lends=self._lends)
         job.fill(fewest=alike.fewest, tenths=alike.tenths, longest=alike.longest)
+        return job
+
+
+class RunTable:
+    """Runs of letters of known words, for words that are not known.
+
+    ``lends`` says which words may stand for others, and ``worths`` what runs are worth that so many
+    words have. Of words as near the first stands for others.
+    """
+
+    def __init__(
+        self,
+        words: Sequence[str],
+        lends: NDArray[np.bool_],
+        nearness: Nearness,
+        worths: Callable[[NDArray[np.int64], int], NDArray[np.int32]],
+    ) -> None:
+        assert nearness.most_letters <= _MOST_LETTERS
+        self._nearness, self._word_count = nearness, len(words)
+        sizes = np.fromiter(map(len, words), np.int64, len(words))
+        lending = np.flatnonzero(lends & (sizes <= nearness.most_letters))
+        self._table = WordTable()
+        numbers, places = self._numbered([words[place] for place in lending.tolist()])
+        pairs = np.sort(numbers * max(len(lending), 1) + places)  # by run, then by word
+        pairs = pairs[np.diff(pairs, prepend=-1) > 0]
+        numbers, places = np.divmod(pairs, max(len(lending), 1))
+        held = np.bincount(numbers, minlength=len(self._table))
+        self._starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(held)])
+        self._holders = lending[places].astype(np.int32)
+        self._worths = worths(held, len(lending))
+        self._worth_of_new = int(worths(np.zeros(1, np.int64), len(lending))[0])
+        worth = np.bincount(self._holders, self._worths[numbers], minlength=len(words))
+        self._lengths = worth.astype(np.int32)
+
+    def _numbered(self, words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Number all runs of words; which each is, and in which of the words."""
+        search = Search(self._table, grows=True)
+        numbers, places = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+        for first in range(0, len(words), _WORDS_TOGETHER):
+            some = [f" {word} " for word in words[first : first + _WORDS_TOGETHER]]
+            codes, starts = join_codes(some)
+            for size in range(self._nearness.shortest, self._nearness.longest + 1):
+                counts = np.maximum(np.diff(starts) - size + 1, 0)
+                homes = np.repeat(np.arange(len(some)), counts)
+                begins = starts[homes] + np.arange(len(homes)) - (np.cumsum(counts) - counts)[homes]
+                spans = np.stack([begins, begins + size], axis=1).astype(np.int32)
+                numbers.append(_ids_of(spans, codes, search).astype(np.int64))
+                places.append(first + homes)
+        return np.concatenate(numbers), np.concatenate(places)
+
+    def job(self) -> Runs:
+        """The table as C sees it, with room to count in."""
+        job, nearness = Runs(), self._nearness
+        job.fill(table=self._table.job(), worths=self._worths, starts=self._starts)
+        job.fill(holders=self._holders, lengths=self._lengths, worth_of_new=self._worth_of_new)
+        job.fill(shortest=nearness.shortest, longest=nearness.longest)
+        job.fill(most_letters=nearness.most_letters)
+        job.fill(shared=np.zeros(self._word_count, np.int32))
+        job.fill(touched=np.empty(self._word_count, np.int32))
         return job
 
 

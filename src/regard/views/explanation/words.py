@@ -205,12 +205,14 @@ _MOST_READINGS = 5  # that a note names
 
 
 def _tell_readings(explanation: Explanation) -> str:
-    """Which words the model does not know and reads as others that begin alike."""
+    """Which words the model does not know and reads as others that are spelt alike."""
     pairs = [(explanation.source[start:end], known) for (start, end), known in explanation.read_as]
     named = [f"{word!r} as {known!r}" for word, known in dict.fromkeys(pairs)]
     more = len(named) - _MOST_READINGS
     told = ", ".join(named[:_MOST_READINGS]) + (f" and {more} more" if more > 0 else "")
-    return f"Words that the model does not know are read as known ones that begin alike: {told}."
+    return (
+        f"Words that the model does not know are read as known ones that are spelt alike: {told}."
+    )
 
 
 def _adds_up(words: Weights, sentences: Weights) -> bool:
