@@ -188,14 +188,14 @@ def test_shapes_that_do_not_fit_are_refused():
         Shapes(largest=40)
 
 
-def test_a_start_that_learns_hardly_anything_is_followed_by_another():
-    """One of five seeds had 17 % exact captions after eleven epochs, where others have 95 %."""
-    settings = replace(Shapes.quick(), epochs=4, learning_rate=1e-9)
+def test_a_start_that_does_not_learn_how_shapes_lie_is_followed_by_another():
+    """Three of fifteen starts settled for one shape, which tells it in nine of ten pictures."""
+    settings = replace(Shapes.quick(), epochs=6, learning_rate=1e-9)
     said = []
     found = settings.run(0, said.append)
     anew = [place for place, line in enumerate(said) if "another one" in line]
-    assert len(anew) == 2 and said[anew[0] - 1].startswith("epoch 3")
-    assert [point[0] for point in found.chart.curves[0].points] == [1, 2, 3, 4]  # of the last one
+    assert len(anew) == 2 and said[anew[0] - 1].startswith("epoch 5")
+    assert [point[0] for point in found.chart.curves[0].points] == [*range(1, 7)]  # of the last one
     assert not any("another" in line for line in _lines(replace(settings, starts=1)))
     with pytest.raises(ConfigError, match="starts must be at least 1"):
         Shapes(starts=0)

@@ -116,8 +116,9 @@ def test_several_labels_a_document(fitted_tags, visit, tmp_path):
         {"network__sentence_hidden_size": 5, "text__lowercase": False, "wide__longest": 2},
         {"text__max_sentences": 2, "text__max_words": 5, "wide__letters": False},
         {"classes": (1, 2, 3)},
+        {"text__unknown": "nearest"},
     ],
-    ids=["states", "sizes", "caps", "three"],
+    ids=["states", "sizes", "caps", "three", "nearest"],
 )
 def test_other_settings_answer_alike(scripts, tmp_path, changes):
     classes = changes.pop("classes", ("bad", "good"))
@@ -127,6 +128,7 @@ def test_other_settings_answer_alike(scripts, tmp_path, changes):
     rounded = html_page.round_model(saved, model)
     packed = html_page.pack(*html_page._content(saved, model, rounded, "x"))
     texts = [*reviews(20, seed=1, classes=classes)[0], "Dull. DULL! A b c d e f g h.", ""]
+    texts += [text.replace("a", "aa") for text in texts]  # words that are not known
     ask = """async ([packed, texts]) => {
       const engine = await Engine.open(Uint8Array.from(packed));
       return texts.map((text) => [...engine.answer(text).likely]);
