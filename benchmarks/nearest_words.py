@@ -2,16 +2,20 @@
 
     python benchmarks/found_texts.py --data texts --splits splits
     python benchmarks/nearest_words.py --splits splits [--sets messages-fi] [--readings nearest]
+    python benchmarks/nearest_words.py --splits splits --letters 1 1.5 2
 
 Each of two folds of a set's training texts is answered by models that are trained on the other
 three quarters, with the network and by n-grams alone, once for each way to read unknown words;
-beside them stands a linear model on runs of letters. What found_texts.py asks about is never read.
+beside them stands a linear model on runs of letters. --letters asks how long the vectors of letters
+should be instead, and writes to letters-of-new.json. What found_texts.py asks about is never read.
 """
 
 from __future__ import annotations
 
 import argparse
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 from accuracy import Set, fit_letters, read_rows
@@ -45,19 +49,36 @@ def main() -> None:
     parser.add_argument("--splits", type=Path, required=True)
     parser.add_argument("--sets", nargs="+", default=SETS, metavar="SET")
     parser.add_argument("--readings", nargs="+", choices=WAYS, default=WAYS)
+    parser.add_argument("--letters", type=float, nargs="*", default=[])
     options = parser.parse_args()
+    ways = [{"reading": way} for way in options.readings]
+    ways = [{"reading": "nearest", "letters": scale} for scale in options.letters] or ways
     for name in options.sets:
         texts = training_texts(options.splits / name / "00" / "train.jsonl.gz")
         for fold in range(ASKED):
             out = np.arange(len(texts.labels)) % FOLDS == fold
-            run = {"set": name, "fold": fold, "seed": 0, "documents": len(texts.labels)}
+            run: dict[str, object] = {
+                "set": name,
+                "fold": fold,
+                "seed": 0,
+                "documents": len(texts.labels),
+            }
             run |= {"once": share_once(texts, out), "letters_svm": letters_accuracy(texts, out)}
-            for way in options.readings:
-                run["reading"] = way
-                for answer in (by_ngrams, by_whole):
-                    run |= answer(texts, way, out)
+            for way in ways:
+                run |= way
+                with letters_as_long_as(run.get("letters")):
+                    for answer in (by_ngrams, by_whole):
+                        run |= answer(texts, str(run["reading"]), out)
                 print(run, flush=True)
-                keep_run("nearest-words", run, same=("set", "reading", "fold"))
+                name_of_file = "letters-of-new" if options.letters else "nearest-words"
+                keep_run(name_of_file, run, same=("set", *way, "fold"))
+
+
+def letters_as_long_as(scale: object) -> AbstractContextManager[object]:
+    """So long are vectors of letters; None: as they are."""
+    if scale is None:
+        return nullcontext()
+    return patch("regard.estimators.wide._letters_scale", lambda data: scale)
 
 
 def training_texts(path: Path) -> Texts:

@@ -11,6 +11,8 @@ from regard import DocumentClassifier, ModelError
 from regard.estimators.folder import seal
 from regard.estimators.wide import (
     EMPHASES,
+    LETTERS_OF_MORE,
+    LETTERS_OF_NEW,
     PENALTIES,
     TRUSTS,
     USUAL,
@@ -198,6 +200,22 @@ def test_letters_count_more_where_there_are_many_classes():
         )
         logits = learnt.after.intercepts + summed
         assert (logits.argmax(1) == some.labels).all()
+
+
+def test_letters_count_still_more_where_many_words_are_new():
+    """About as many words of a new text are new as occur once, and only their letters are known."""
+    words = ["<pad>", "<oov>", "gas", "wheat", "copper", *(f"own{'x' * n}" for n in range(60))]
+    labels = np.arange(60) % 3
+    lengths = np.full(60, 9), np.ones(60, np.int64)
+
+    def length(own):
+        ids = np.repeat(2 + labels[:, None], 9, axis=1)
+        ids[:, 0] = np.where(np.arange(60) < own, 5 + np.arange(60), ids[:, 0])
+        data = LearningData(Rows(ids.ravel(), *lengths), labels, 3, np.full(60, -1), words)
+        return learn_ngrams(data, WideConfig(fewest_documents=1)).letters
+
+    assert length(54) == LETTERS_OF_MORE, "one word in ten"
+    assert length(55) == LETTERS_OF_NEW > LETTERS_OF_MORE
 
 
 def test_single_characters_count_by_themselves_where_there_are_many_classes():

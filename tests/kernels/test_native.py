@@ -177,7 +177,7 @@ print(os.waitpid(child, 0)[1], torch.get_num_threads())
 """
 
 
-@pytest.mark.parametrize("kernels", ["0", "scalar"])
+@pytest.mark.parametrize("kernels", ["0", pytest.param("scalar", marks=needs_native)])
 @pytest.mark.parametrize("machine", ["free", "crowded"])
 def test_a_child_answers_after_its_parent_used_threads(kernels, machine):
     """Issue 18: threads do not survive a fork, and whoever waits for them waits for ever."""

@@ -30,7 +30,7 @@ from ..tasks.calibration import fit_temperature, log_loss, log_losses
 from ..tasks.linear import MAX_STEPS, Linear, bayes_ratios, fit_linear
 from ..tasks.predictions import Floats, Integers
 from ..text.spelling import are_spelt, letter_sizes, spell
-from ..text.vocab import UNKNOWN
+from ..text.vocab import MANY_NEW, UNKNOWN
 from ..training.seeds import derived_seed
 from .training_documents import Prepared
 
@@ -75,10 +75,10 @@ MOST = 4.0  # by which either may be scaled: where all documents are right, ther
 PULL = 50.0  # how many documents the first say weighs as much as, about
 FEW_AND_MANY = 2_000, 20_000  # documents between which the first say of the network rises ...
 LEAST_SAY = 0.2  # ... from this to a half
-LETTERS_OF_TWO, LETTERS_OF_MORE = 0.7, 1.0
-"""How long vectors of letters are, where those of n-grams have length one, with two classes and
-with more. More classes are mostly topics: "gas" and "gasoline" are about the same, while "like" and
-"unlike" are not."""
+LETTERS_OF_TWO, LETTERS_OF_MORE, LETTERS_OF_NEW = 0.7, 1.0, 1.5
+"""How long vectors of letters are, where those of n-grams have length one, with two classes, with
+more, and with more where many words are new. More classes are mostly topics: "gas" and "gasoline"
+are about the same, while "like" and "unlike" are not. Of new words there are only the letters."""
 MOST_RUNS = 100_000  # of letters, those in most documents; more add nothing
 
 Report = Callable[[int, int], None]
@@ -372,7 +372,11 @@ def _letters(data: LearningData, *, fewest: int, most: int) -> _Letters | None:
 
 def _letters_scale(data: LearningData) -> float:
     """How long vectors of letters are."""
-    return LETTERS_OF_TWO if _columns(data) == 1 else LETTERS_OF_MORE
+    if _columns(data) == 1:
+        return LETTERS_OF_TWO
+    counts = np.bincount(data.rows.ids[data.rows.ids > UNKNOWN])
+    once = (counts == 1).sum() / max(counts.sum(), 1)
+    return LETTERS_OF_NEW if once > MANY_NEW else LETTERS_OF_MORE
 
 
 def _values(tables: Sequence[NGramTable], data: LearningData) -> csr_matrix:

@@ -27,6 +27,7 @@ from .spelling import ALIKE, NEAREST, Alike, Nearest, StandIns, lends, run_worth
 from .tokenize import TextConfig
 
 __all__ = [
+    "MANY_NEW",
     "PADDING",
     "UNKNOWN",
     "CutText",
