@@ -28,7 +28,7 @@ def test_a_file_names_what_it_measured_or_is_called_old(path):
         assert found["commit"] and found["date"] and found["machine"]["processor"]
         assert "seeds" in found or "seed" in found
     else:
-        listed = (ROOT / "docs" / "records" / "results.md").read_text(encoding="utf-8")
+        listed = (ROOT / "docs" / "records" / "older.md").read_text(encoding="utf-8")
         assert f"- `{path.name}`" in listed.split("<!-- results: older -->")[1]
 
 
@@ -128,6 +128,29 @@ def test_text_for_people_makes_no_figure_older():
     assert not has_changed("a.c", "int a; /* one */", "int a;\n// other\n")
     assert has_changed("a.c", "int a;", "int b;")
     assert not has_changed("README.md", "one", "other")
+
+
+def test_a_target_is_met_or_called_missed_by_its_figure_alone():
+    card = TABLES["scorecard"]
+    assert card.at_least("x", 95, 94.9, "a.md").cells()[-1] == "**missed**"
+    assert card.at_least("x", 95, 95.0, "a.md").cells()[-1] == "yes"
+    assert card.at_most("x", 2, 2.1, "a.md").cells() == [
+        "x",
+        "2.0 at most",
+        "[2.1](a.md)",
+        "**missed**",
+    ]
+    assert card.shares("x", 80, [0.7, 0.95], "a.md").reached == "82.5 %, 1 of 2 seeds by themselves"
+
+
+def test_every_target_with_a_figure_stands_on_its_page():
+    """No must of a table is left out, and each figure leads to a page that there is."""
+    card, folder = TABLES["scorecard"], ROOT / "docs" / "records"
+    every = [target for some in card.targets().values() for target in some]
+    told = {target.what for target in every}
+    assert {read("accuracy")["sets"][name] for name in read("accuracy")["musts"]} <= told
+    for target in every:
+        assert (folder / target.page.partition("#")[0]).exists(), target.page
 
 
 def test_planted_words_are_found_as_often_as_asked():

@@ -517,3 +517,26 @@ def test_few_documents_make_smaller_steps_unless_their_size_is_named(shell, proj
     assert DocumentClassifier.load(tmp_path / "a").training.batch_size == 8
     shell(*given, "--set", "training.batch_size=64", "--out", tmp_path / "b")
     assert DocumentClassifier.load(tmp_path / "b").training.batch_size == 64
+
+
+def test_reasons_in_a_column_are_learnt_from(shell, tmp_path):
+    """ERASER's way to write what people marked: spans of characters, in a column of the data."""
+    rows = [
+        {"text": f"we saw it and it was {word}", "label": label, "why": [[21, 21 + len(word)]]}
+        for word, label in [("dull", "bad"), ("great", "good")] * 30
+    ]
+    data = tmp_path / "marked.jsonl"
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    ended = shell("train", data, "--out", tmp_path / "model", "--evidence-column", "why", *FLAGS)
+    assert ended.code == 0, ended.err
+    assert "the reasons marked in 60 documents are learnt from as texts of their own" in ended.err
+    assert "54 training documents, 6 held out" in ended.err
+    audit = shell("audit", tmp_path / "model", data, "--evidence-column", "why", "--limit", "5")
+    assert audit.code == 0, audit.err
+    wrong = shell("train", data, "--out", tmp_path / "x", "--evidence-column", "because")
+    assert "no column 'because' of evidence; there are why" in wrong.error
+    other = shell("train", data, "--out", tmp_path / "x", "--task", "translate", "--marks", data)
+    assert "--marks cannot be used with --task translate" in other.error
+    piped = ("train", "-", "--out", tmp_path / "x", "--evidence-column", "why")
+    once = shell(*piped, stdin=data.read_bytes())
+    assert "--evidence-column reads the data more than once" in once.error

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from regard.errors import DataError
-from regard.estimators.marked import Alike, Marked, measure_weight
+from regard.estimators.fitting import FitOptions, Reason
+from regard.estimators.marked import Alike, Marked, measure_weight, reasons_in_column
+from regard.models.wide import WideConfig
 from regard.records.marks import Mark
 from regard.text.document import Document
 from regard.text.tokenize import TextConfig
@@ -76,12 +78,82 @@ def test_the_same_seed_deals_the_same_and_may_be_read_again():
     assert list(one) == list(other) == list(one)
 
 
-def test_a_reason_becomes_a_text_of_its_own():
+def test_the_reasons_in_a_text_become_a_text_of_their_own():
     documents, _ = planted(20, 0.5)
-    reason = Mark("The plot is dull. The cast is fine.", 0, 17, "reason", "bad")
-    found = Marked(lambda: documents, [reason], TextConfig(), seed=0)
-    assert list(found) == [*documents, Document("The plot is dull.", "bad")]
-    assert "1 reasons" in found.found.describe()
+    elsewhere, here = "The plot is dull. The cast is fine.", documents[7].text
+    marks = [
+        Mark(elsewhere, 22, 34, "reason", "bad"),
+        Mark(elsewhere, 0, 17, "reason", "bad"),
+        Mark(elsewhere, 4, 12, "reason", "bad"),
+        Mark(elsewhere, 18, 35, "reason", "good"),
+        Mark(elsewhere, 0, 17, "reason", "neither good nor bad"),
+        Mark(here, 0, 8, "reason", documents[7].label),
+    ]
+    found = Marked(lambda: documents, marks, TextConfig(), seed=0)
+    assert list(found) == documents
+    assert found.reasons == [
+        Reason(Document("The plot is dull.\ncast is fine", "bad")),
+        Reason(Document("The cast is fine.", "good")),
+        Reason(Document(here[:8], documents[7].label), 7),
+    ]
+    assert "the reasons marked in 3 texts" in found.found.describe()
+
+
+def test_a_reason_has_a_label_of_the_kind_that_documents_have():
+    mark = Mark("so dull", 3, 7, "reason", "3")
+    for label, expected in ((3, 3), ("3", "3"), (("3", "new"), ("3",))):
+        found = Marked(lambda label=label: [Document("dull", label)], [mark], TextConfig(), seed=0)
+        assert found.reasons == [Reason(Document("dull", expected))]
+
+
+def test_reasons_are_read_out_of_a_column():
+    text = "so dull, so very dull"
+    cells = (
+        [{"start_char": 9, "end_char": 21}, {"start_char": 0, "end_char": 7}],
+        "[[0, 7]]",
+        None,
+    )
+    documents = [Document(text, "bad", {"why": cell}) for cell in cells]
+    documents.append(Document(text, None, {"why": [[0, 7]]}))
+    assert reasons_in_column(documents, "why") == [
+        Reason(Document("so dull\nso very dull", "bad"), 0),
+        Reason(Document("so dull", "bad"), 1),
+    ]
+    with pytest.raises(DataError, match="no column 'other' of evidence; there are why"):
+        reasons_in_column(documents, "other")
+
+
+def test_reasons_can_be_given_beside_texts_and_labels():
+    """Of two words that always stand together people mark one, and n-grams weigh it more."""
+    texts, labels = ["one left", "two right"] * 20, [1, 2] * 20
+    taught = tiny(wide=WideConfig(longest=1), progress=False)
+    taught.fit(texts, labels, reasons=[[(0, 3)], []] * 20)
+    ids = taught.vocab_.encode(["one left"]).ids
+    table, weights = taught.model_.tables[0], taught.model_.parts[0].weights
+    marked, unmarked = (weights[np.flatnonzero(table.keys == id)[0], 0] for id in ids)
+    assert marked > 1.2 * unmarked > 0
+    with pytest.raises(DataError, match="40 texts, but reasons for 1"):
+        tiny(progress=False).fit(texts, labels, reasons=[[(0, 3)]])
+    with pytest.raises(DataError, match="0:90 is no passage of text 1, which has 8 characters"):
+        tiny(progress=False).fit(texts, labels, reasons=[[(0, 90)]] * 40)
+
+
+def test_what_is_held_out_is_not_known_by_its_reasons():
+    """Issue 17: documents held out were judged by models that had learnt their best passages."""
+    draw = random.Random(0)
+    texts = [f"the film was n{draw.random():.9f}" for _ in range(60)]
+    labels = [draw.choice(["good", "bad"]) for _ in texts]  # which nothing tells
+    documents = [Document(*one) for one in zip(texts, labels, strict=True)]
+    reasons = [
+        Reason(Document(text.split()[-1], label), place)
+        for place, (text, label) in enumerate(zip(texts, labels, strict=True))
+    ]
+    settings = {"training__epochs": 4, "progress": False, "text": TextConfig(min_count=1)}
+    for count in (1, 3):  # a share held out, and folds
+        model = tiny(**settings).set_params(validation=0.3 if count == 1 else 0.1)
+        model.fit_documents(documents, options=FitOptions(reasons=reasons))
+        assert float(model.facts_["validation_accuracy"]) <= 0.75
+        assert model.facts_["training_documents"] + model.facts_["validation_documents"] <= 120
 
 
 def test_one_marked_sentence_means_itself_alone():

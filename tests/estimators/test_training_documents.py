@@ -9,7 +9,8 @@ from sklearn.metrics import accuracy_score, f1_score
 from regard import DataError, Document, TextConfig
 from regard.data.columns import Columns
 from regard.data.readers import read_rows
-from regard.estimators.fitting import FEWEST_TO_SPLIT, FitOptions, Holdout
+from regard.estimators.fitting import FEWEST_TO_SPLIT, FitOptions, Holdout, Reason
+from regard.estimators.recipes import FEWEST_TO_FOLD
 from regard.estimators.training_documents import TEMPERATURES, LabelJudge, prepare
 from regard.tasks.classify import ClassificationLoss
 from regard.training.batches import PlannedBatches
@@ -54,6 +55,64 @@ def test_a_share_is_held_out_by_the_seed(tmp_path):
     assert sorted([*data.training, *data.validation]) == list(range(50))
     again = prepared(tmp_path / "b", documents(50), fraction=0.2)
     assert np.array_equal(again.validation, data.validation)
+
+
+def marked(given):
+    """A reason in every document, and one in none of them."""
+    reasons = [Reason(Document("zebra", one.label), place) for place, one in enumerate(given)]
+    return [Reason(Document("zebra crossing", "bad")), *reasons]
+
+
+def test_reasons_are_learnt_from_where_their_documents_are_and_never_held_out(tmp_path):
+    given = documents(50)
+    plain = prepared(tmp_path / "a", given, fraction=0.2)
+    data = prepared(tmp_path / "b", given, fraction=0.2, reasons=marked(given))
+    assert data.reasons.tolist() == list(range(50, 101))
+    for name in ("training", "validation"):
+        assert np.array_equal(getattr(data, name), getattr(plain, name))
+    learnt = data.with_reasons(data.training)
+    assert np.array_equal(learnt, [*data.training, 50, *(51 + data.training)])
+    assert data.with_reasons(data.validation[:1]).tolist() == [
+        data.validation[0],
+        50,
+        51 + data.validation[0],
+    ]
+    assert data.counts == plain.counts and "zebra" not in data.vocab
+    assert data.check.documents == 40 and data.check.tokens == plain.check.tokens
+    assert np.array_equal(plain.with_reasons(plain.training), plain.training)
+
+
+def test_reasons_are_in_the_folds_of_their_documents(tmp_path):
+    given = documents(FEWEST_TO_FOLD)
+    count = len(given)
+    data = prepared(tmp_path, given, reasons=marked(given))
+    assert data.fold_count > 1 and len(data.training) == count
+    for fold in range(data.fold_count):
+        training, held_out = data.sides(fold)
+        assert sorted([*training, *held_out]) == list(range(count))
+        learnt = set(data.with_reasons(training).tolist())
+        assert learnt == {*training.tolist(), count, *(count + 1 + training).tolist()}
+
+
+def test_reasons_go_by_the_group_the_time_and_the_weight_of_their_documents(tmp_path):
+    given = documents(60, author=lambda place: f"{place // 6}", day=lambda place: place)
+    reasons = marked(given)
+    for by, column in (("group", "author"), ("time", "day")):
+        options = {"split": by, "columns": Columns(**{by: column}), "reasons": reasons}
+        data = prepared(tmp_path / by, given, **options)
+        assert data.validation.max() < 60 and data.training.max() < 60
+    weights = np.arange(60) % 3
+    data = prepared(tmp_path, given, weights=weights, reasons=reasons)
+    assert data.weights[60] == 1 and np.array_equal(data.weights[61:], weights)
+    learnt = data.with_reasons(data.training)
+    assert not set(61 + np.flatnonzero(weights == 0)) & set(learnt)
+
+
+def test_documents_held_out_by_another_file_stand_where_they_were_read(tmp_path):
+    given = documents(30)
+    data = prepared(tmp_path, given, documents(7, seed=1), reasons=marked(given))
+    assert data.validation.tolist() == list(range(61, 68))
+    assert data.held_out_as_read.tolist() == list(range(30, 37))
 
 
 def test_with_very_few_documents_all_are_trained_on(tmp_path):

@@ -17,6 +17,7 @@ from regard.estimators.wide import (
     TRUSTS,
     USUAL,
     LearningData,
+    MarkedReasons,
     _first_say,
     fit_blend,
     learn_ngrams,
@@ -129,6 +130,33 @@ def learning(seed=0, count=60):
     ids[np.arange(count), draw.integers(0, 10, count)] = 2 + labels
     rows = Rows(ids.ravel(), np.full(count, 10), np.ones(count, np.int64))
     return LearningData(rows, labels, 2, held_out_in=np.where(np.arange(count) < 50, -1, 0))
+
+
+def test_reasons_teach_in_the_folds_of_their_documents():
+    """The same two words are in every document of a label; people mark one of them."""
+    labels = np.arange(60) % 2
+    ids = np.stack([2 + labels, 4 + labels], axis=1)
+    rows = Rows(ids.ravel(), np.ones(120, np.int64), np.full(60, 2))
+    held_out = np.where(np.arange(60) < 30, 0, -1)
+    plain = LearningData(rows, labels, 2, held_out)
+    inside = np.flatnonzero(held_out == 0)
+    reasons = MarkedReasons(
+        Rows(2 + labels[inside], np.ones(30, np.int64), np.ones(30, np.int64)),
+        labels[inside],
+        inside,
+    )
+
+    def more_for_what_is_marked(given):
+        """How much more marked words weigh: where their fold is held out, and at the end."""
+        learnt = learn_ngrams(replace(plain, reasons=given), WideConfig(longest=1))
+        assert learnt.tables[0].keys.tolist() == [2, 3, 4, 5]
+        found = [np.abs(one.weights[:, 1]) for one in (learnt.before[0], learnt.after)]
+        return [one[:2].min() / one[2:].max() for one in found]
+
+    assert more_for_what_is_marked(None) == pytest.approx([1, 1], abs=1e-3)
+    held, end = more_for_what_is_marked(reasons)
+    assert held == pytest.approx(1, abs=1e-3) and end > 1.2
+    assert min(more_for_what_is_marked(replace(reasons, owners=np.full(30, -1)))) > 1.2
 
 
 def test_ngrams_that_decide_are_found():

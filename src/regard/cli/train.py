@@ -70,6 +70,13 @@ Marks = Annotated[
     Path | None,
     typer.Option(help="What readers marked, as regard serve --marks keeps it: learn from it."),
 ]
+EvidenceColumn = Annotated[
+    str | None,
+    typer.Option(
+        help="The column of what people marked as the reason for the label, to learn from it: "
+        "a list of start_char, end_char."
+    ),
+]
 Unlabelled = Annotated[
     str | None,
     typer.Option(metavar="FILE", help="More texts without labels, to learn word vectors from."),
@@ -124,6 +131,7 @@ def train(
     vectors: Vectors = None,
     unlabelled: Unlabelled = None,
     marks: Marks = None,
+    evidence_column: EvidenceColumn = None,
     bert: BertFolder = None,
     backbone: Backbone = None,
     features: FeatureFolder = None,
@@ -173,6 +181,7 @@ def train(
             vectors=vectors,
             unlabelled=unlabelled,
             marks=marks,
+            evidence_column=evidence_column,
             bert=bert,
             backbone=backbone,
             features=features,

@@ -71,18 +71,22 @@ def split_random(targets: ArrayLike, fraction: float, *, seed: int) -> Split:
     return _split(len(classes), by_class[place < np.repeat(taken, sizes)])
 
 
-def deal_folds(corpus: Corpus, count: int, *, seed: int) -> NDArray[np.int64]:
-    """Deal all documents out to so many folds, evenly of each class; say which fold each is in.
+def deal_folds(
+    corpus: Corpus, count: int, *, seed: int, indices: ArrayLike | None = None
+) -> NDArray[np.int64]:
+    """Deal the chosen documents, or all, out to so many folds, evenly of each class.
 
-    A document whose class no other has is in none, which is -1: it is never held out.
+    Says of all documents which fold each is in. One that was not chosen, or whose class no other
+    has, is in none, which is -1: it is never held out.
     """
-    order = np.random.default_rng(seed).permutation(len(corpus))
+    chosen = np.arange(len(corpus)) if indices is None else np.asarray(indices, dtype=np.int64)
+    order = chosen[np.random.default_rng(seed).permutation(len(chosen))]
     classes = _targets(corpus, order)
     by_class = order[np.argsort(classes, kind="stable")]
-    folds = np.empty(len(corpus), np.int64)
-    folds[by_class] = np.arange(len(corpus)) % count
-    alone = np.bincount(classes)[_targets(corpus, np.arange(len(corpus)))] == 1
-    folds[alone] = -1
+    folds = np.full(len(corpus), -1, np.int64)
+    folds[by_class] = np.arange(len(chosen)) % count
+    alone = np.bincount(classes)[_targets(corpus, chosen)] == 1
+    folds[chosen[alone]] = -1
     return folds
 
 

@@ -38,6 +38,7 @@ from ..records.evaluation import Evaluation
 from ..records.explanation import ClassName, Explanation
 from ..records.history import History
 from ..records.look import Look
+from ..records.weights import Span
 from ..tasks.baselines import MAX_DOCUMENTS, TfidfBaseline, baseline_seconds
 from ..tasks.calibration import fit_temperature
 from ..tasks.classify import ClassificationLoss
@@ -51,8 +52,9 @@ from ..training.devices import choose_device, device_of
 from ..training.observers import TrainingProgress
 from .default_method import COST, affordable_words, best_method, best_method_held_out, words_to_try
 from .evaluation import evaluate
-from .fitting import Fit, FitOptions, Holdout, Pace, begin_fit
+from .fitting import Fit, FitOptions, Holdout, Pace, Reason, begin_fit
 from .label_forms import LabelForm
+from .marked import reasons_in
 from .own_vectors import learn_own_vectors
 from .pretrained import Pretrained, read_pretrained
 from .recipes import Recipe
@@ -109,6 +111,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         *,
         validation: tuple[Iterable[str], Iterable[object]] | None = None,
         unlabelled: Iterable[str] | None = None,
+        reasons: Iterable[Sequence[Span]] | None = None,
     ) -> Self:
         """Train on texts and their labels.
 
@@ -116,21 +119,29 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         with a column for each label; ``predict`` gives back what was given. ``sample_weight`` says
         how much each text counts. ``validation`` gives texts and labels to stop early by; without
         them a share of the training data is held out. ``unlabelled`` are more texts of the kind,
-        from which the network learns beforehand what words are alike. On a terminal and in a
-        notebook a bar shows how it goes, unless ``progress`` is false.
+        from which the network learns beforehand what words are alike. ``reasons`` are for each text
+        the spans that people marked as the reason for its label, none of some texts: they are
+        learnt from as well. On a terminal and in a notebook a bar shows how it goes, unless
+        ``progress`` is false.
         """
         form, named = LabelForm.of(labels)
         held_out = None
         if validation is not None:
             held_out = read_texts(validation[0], form.read(validation[1]))
+        documents: Iterable[Document] = read_texts(texts, named)
+        marked = list[Reason]()
+        if reasons is not None:
+            documents = list(documents)
+            marked = reasons_in(_paired(documents, list(reasons)))
         with TrainingProgress(quiet=not self.progress, lines=False) as bar:
             options = FitOptions(
                 weights=sample_weight,
+                reasons=marked,
                 label_form=form,
                 observers=(bar,),
                 unlabelled=None if unlabelled is None else read_texts(unlabelled),
             )
-            return self.fit_documents(read_texts(texts, named), held_out, options=options)
+            return self.fit_documents(documents, held_out, options=options)
 
     def fit_documents(
         self,
@@ -172,7 +183,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             if data.weights is not None:
                 source = Weighted(source, data.weights)
             data = replace(data, source=source)
-            self.training_places_, self.held_out_places_ = data.training, data.validation
+            self.training_places_, self.held_out_places_ = data.training, data.held_out_as_read
             self.folds_, self.fold_count_ = data.folds, data.fold_count
             self.seen_ = np.unique(data.corpus.arrays.fingerprints[data.training])
             loss = classification_loss(
@@ -503,7 +514,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             history = fit.train(
                 member,
                 FitData(
-                    self._batches(data, places, training),
+                    self._batches(data, data.with_reasons(places), training),
                     self._batches(data, judged, training) if len(judged) else None,
                     LabelJudge(loss, len(data.labels)),
                 ),
@@ -740,6 +751,15 @@ class _Trained:
     histories: Sequence[History]
     held_out: HeldOut | None
     seconds: float  # of all of them, those of folds too
+
+
+def _paired(
+    documents: Sequence[Document], reasons: Sequence[Sequence[Span]]
+) -> Iterator[tuple[Document, Sequence[Span]]]:
+    """Each document with what was marked in it."""
+    if len(documents) != len(reasons):
+        raise DataError(f"there are {len(documents):,} texts, but reasons for {len(reasons):,}")
+    return zip(documents, reasons, strict=True)
 
 
 def _in_pieces(text: TextConfig) -> TextConfig:

@@ -12,7 +12,7 @@ import copy
 import itertools
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -40,9 +40,29 @@ from .label_forms import LabelForm
 from .recipes import BALANCED, Recipe
 from .trainer import FitData, Objective, Run, Trainer, training_facts
 
-__all__ = ["FEWEST_TO_SPLIT", "Fit", "FitOptions", "Holdout", "Pace", "begin_fit", "measure_pace"]
+__all__ = [
+    "FEWEST_TO_SPLIT",
+    "Fit",
+    "FitOptions",
+    "Holdout",
+    "Pace",
+    "Reason",
+    "begin_fit",
+    "measure_pace",
+]
 
 FEWEST_TO_SPLIT = 20  # documents or pairs; with fewer, all are trained on
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """What people marked in a text as the reason for its label, to be learnt from as a short text.
+
+    It is learnt from wherever its text is, and nothing is ever judged by it.
+    """
+
+    document: Document  # the passages, with the label
+    place: int | None = None  # of the document that they stand in; None: in none of the training
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +73,7 @@ class FitOptions:
     columns: Columns = field(default_factory=Columns)  # names the group or time column to split by
     readers: tuple[Reader, ...] = ()  # where the documents come from, to tell what was not read
     weights: Iterable[float] | None = None  # how much each document counts, in their order
+    reasons: Sequence[Reason] = ()  # what people marked in the documents, or in other texts
     label_form: LabelForm = field(default_factory=LabelForm)  # in which labels are given back
     test: Iterable[Document] | None = None  # only looked for among the training documents
     vectors: Path | None = None  # pretrained word vectors

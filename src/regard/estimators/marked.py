@@ -3,29 +3,34 @@
 A passage that is beside the point can still give the label away: all praise from one shop, say,
 ends with the shop's greeting. Such sentences, those marked and all that are like them, are taken
 out of the training texts and dealt out again at random, so that every text has as many as before
-on average, and none of them says anything about a label. A reason that was marked becomes a short
-text of its own with the label of its text (Zaidan, Eisner and Piatko, 2007).
+on average, and none of them says anything about a label.
 
+The reasons that were marked in a text become a short text of their own with its label (after
+Zaidan, Eisner and Piatko, 2007). It is learnt from wherever its text is, and never where that is
+held out: a model that has learnt from the best part of a text cannot be judged by it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.feature_extraction.text import CountVectorizer
 
+from ..audit.plausibility import read_evidence
 from ..audit.run import sample
 from ..errors import DataError
 from ..explain.fitted import Fitted
 from ..models.reader import chunks
 from ..records.marks import IRRELEVANT, REASON, Mark
-from ..text.document import Document
+from ..records.weights import Span
+from ..text.document import Document, Label, single_labels
 from ..text.tokenize import TextConfig, tokenize_many
+from .fitting import Reason
 
-__all__ = ["Alike", "Found", "Marked", "measure_weight"]
+__all__ = ["Alike", "Found", "Marked", "measure_weight", "reasons_in", "reasons_in_column"]
 
 CHUNK = 512  # texts that are cut into sentences together
 UNMARKED = 4000  # sentences that the marked are told apart from
@@ -39,7 +44,7 @@ class Found:
     """What the marks led to, for a person."""
 
     marks: int
-    reasons: int
+    reasons: int  # texts with passages that were marked as reasons
     sentences: int  # that are beside the point, in all training texts
     texts: int  # that have such a sentence
     texts_read: int
@@ -48,8 +53,8 @@ class Found:
         """Say it in a line."""
         return (
             f"{self.marks:,} marks: {self.sentences:,} sentences like those marked irrelevant, in "
-            f"{self.texts:,} of {self.texts_read:,} texts, are dealt out at random; "
-            f"{self.reasons:,} reasons are learnt from as texts of their own"
+            f"{self.texts:,} of {self.texts_read:,} texts, are dealt out at random; the reasons "
+            f"marked in {self.reasons:,} texts are learnt from as texts of their own"
         )
 
 
@@ -99,7 +104,8 @@ def _weigh(
 class Marked:
     """Training texts as they are to be learnt from, given the marks; may be read again and again.
 
-    ``read`` gives the documents as they were written, each time anew.
+    ``read`` gives the documents as they were written, each time anew. ``reasons`` are those for
+    labels that the documents have.
     """
 
     def __init__(
@@ -113,21 +119,40 @@ class Marked:
         if not marks:
             raise DataError("there are no marks to learn from; make some with regard serve --marks")
         self._read, self._text, self._seed = read, text, seed
-        self._reasons = [mark for mark in marks if mark.kind == REASON]
+        reasons = [mark for mark in marks if mark.kind == REASON]
         beside = [mark.text[mark.start : mark.end] for mark in marks if mark.kind == IRRELEVANT]
         self._alike = Alike(beside, self._sample_sentences()) if beside else None
         self._pool: list[str] = []
         self._spots: list[int] = []
-        self.found = self._look_through(len(marks))
+        self._places: dict[str, int] = {}  # of the documents whose texts have reasons
+        self._labels: dict[str, Label] = {}  # by their names
+        self._look_through({mark.text for mark in reasons})
+        self.reasons = self._join(reasons)
+        self.found = Found(
+            len(marks),
+            len(self.reasons),
+            sum(self._spots),
+            sum(count > 0 for count in self._spots),
+            len(self._spots),
+        )
 
     def __iter__(self) -> Iterator[Document]:
-        """Yield each text with the sentences beside the point dealt out anew, then the reasons."""
+        """Yield each text with the sentences beside the point dealt out anew."""
         draw = np.random.default_rng(self._seed)
         for documents, sentences, beside in self._chunks():
             for document, cut, marked in zip(documents, sentences, beside, strict=True):
                 yield self._dealt(document, cut, marked, draw) if self._pool else document
-        for mark in self._reasons:
-            yield Document(mark.text[mark.start : mark.end], mark.label)
+
+    def _join(self, marks: Sequence[Mark]) -> list[Reason]:
+        """Make a text of the reasons for each label in each text."""
+        spans: dict[tuple[str, str], list[Span]] = {}
+        for mark in marks:
+            if mark.label in self._labels:
+                spans.setdefault((mark.text, mark.label), []).append((mark.start, mark.end))
+        return [
+            Reason(Document(_passages(text, own), self._labels[label]), self._places.get(text))
+            for (text, label), own in spans.items()
+        ]
 
     def _dealt(
         self,
@@ -146,12 +171,16 @@ class Marked:
             kept.insert(int(draw.integers(len(kept) + 1)), given)
         return replace(document, text="\n".join(kept))
 
-    def _look_through(self, marks: int) -> Found:
-        """Collect the sentences that are beside the point, and how many each text has."""
-        draw, seen, read = np.random.default_rng(self._seed), 0, 0
+    def _look_through(self, with_reasons: Set[str]) -> None:
+        """Collect labels, where texts stand, and the sentences that are beside the point."""
+        draw, seen = np.random.default_rng(self._seed), 0
         for documents, sentences, beside in self._chunks():
-            read += len(documents)
-            for cut, marked in zip(sentences, beside, strict=True):
+            for document, cut, marked in zip(documents, sentences, beside, strict=True):
+                if document.text in with_reasons:
+                    self._places.setdefault(document.text, len(self._spots))
+                for name in single_labels(document.label):
+                    several = isinstance(document.label, tuple)
+                    self._labels[str(name)] = (str(name),) if several else name
                 mine = [one for one, is_beside in zip(cut, marked, strict=True) if is_beside]
                 self._spots.append(len(mine))
                 for one in mine:
@@ -160,8 +189,6 @@ class Marked:
                         self._pool.append(one)
                     elif (place := int(draw.integers(seen))) < POOL:
                         self._pool[place] = one
-        texts = sum(count > 0 for count in self._spots)
-        return Found(marks, len(self._reasons), seen, texts, read)
 
     def _chunks(self) -> Iterator[tuple[list[Document], list[list[str]], list[list[bool]]]]:
         """Documents with their sentences, and whether each is beside the point."""
@@ -194,6 +221,38 @@ class Marked:
 
 def _plain(sentence: str) -> str:
     return " ".join(sentence.lower().split())
+
+
+def reasons_in_column(documents: Iterable[Document], column: str) -> list[Reason]:
+    """Read what people marked in the documents themselves: the spans in one of their columns."""
+    return reasons_in((document, read_evidence(document, column)) for document in documents)
+
+
+def reasons_in(marked: Iterable[tuple[Document, Sequence[Span]]]) -> list[Reason]:
+    """Make a reason of the spans in each document; none where nothing is marked, or no label is."""
+    found = []
+    for place, (document, spans) in enumerate(marked):
+        for start, end in spans:
+            if not 0 <= start <= end <= len(document.text):
+                raise DataError(
+                    f"{start}:{end} is no passage of text {place + 1:,}, which has "
+                    f"{len(document.text):,} characters"
+                )
+        if document.label is not None and any(start < end for start, end in spans):
+            passages = Document(_passages(document.text, spans), document.label)
+            found.append(Reason(passages, place))
+    return found
+
+
+def _passages(text: str, spans: Iterable[Span]) -> str:
+    """The passages of a text in their order, a line each; those that touch are one."""
+    joined: list[Span] = []
+    for start, end in sorted(spans):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = joined[-1][0], max(end, joined[-1][1])
+        else:
+            joined.append((start, end))
+    return "\n".join(text[start:end] for start, end in joined)
 
 
 def measure_weight(fitted: Fitted, marks: Sequence[Mark]) -> dict[str, float]:

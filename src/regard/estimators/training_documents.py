@@ -37,7 +37,7 @@ from ..training.batches import Batches, Examples
 from ..training.devices import device_of
 from ..training.seeds import derived_seed
 from ..training.teams import Team
-from .fitting import FEWEST_TO_SPLIT, FitOptions, Holdout
+from .fitting import FEWEST_TO_SPLIT, FitOptions, Holdout, Reason
 
 __all__ = ["TEMPERATURES", "LabelJudge", "Prepared", "Weighted", "prepare", "score_answers"]
 
@@ -60,6 +60,8 @@ class Prepared:
     counts: dict[str, int]  # of the training data's words
     check: DataCheck
     text: TextConfig  # how the texts were cut
+    reasons: NDArray[np.int64]  # the places of what people marked, behind all documents
+    owners: NDArray[np.int64]  # (reasons,), the document that each is of; -1: of none
     weights: NDArray[np.float32] | None = None  # of each document; None: all the same
     folds: NDArray[np.int64] | None = None  # of each document; None: some are held out for good
     groups: NDArray[np.int64] | None = None  # of each document, where groups stay on one side
@@ -68,6 +70,17 @@ class Prepared:
     def fold_count(self) -> int:
         """How many folds hold out a part of the documents each."""
         return 0 if self.folds is None else int(self.folds.max(initial=-1)) + 1
+
+    def with_reasons(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """These documents, with the reasons that are of them or of no document."""
+        own = np.isin(self.owners, places) | (self.owners < 0)
+        return np.concatenate([places, self.reasons[own]])
+
+    @property
+    def held_out_as_read(self) -> NDArray[np.int64]:
+        """Where the documents held out stand among all that were read."""
+        behind = len(self.corpus.parts) > 1  # the reasons stand before those of another file
+        return self.validation - (len(self.reasons) if behind else 0)
 
     def sides(self, fold: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """What is trained on and what is held out in this fold."""
@@ -96,17 +109,23 @@ def prepare(
     stream = iter(documents)
     first = list(islice(stream, SAMPLE))
     text = settle_hangul([document.text for document in first], text)
-    documents = chain(first, stream)
+    marked = (_standing(reason, options) for reason in options.reasons)
+    documents = chain(first, stream, marked)
     corpus = build_corpus(documents, folder, text, columns=options.columns, validation=validation)
+    own = np.arange(len(corpus.parts[0]))
+    own, reasons = np.split(own, [len(own) - len(options.reasons)])
+    places = (reason.place for reason in options.reasons)
+    owners = np.array([-1 if place is None else place for place in places], np.int64)
     labels = corpus.labels
     if labels is None:
         raise DataError("these documents have no labels; training needs a label column")
-    _require_choice(corpus, labels)
-    folds = _folds(corpus, holdout, options)
-    training, held_out = _sides(corpus, holdout, options, folded=folds is not None)
+    _require_choice(corpus, own, labels)
+    folds = _folds(corpus, own, holdout, options)
+    training, held_out = _sides(corpus, own, holdout, options, folded=folds is not None)
     weights = None
     if options.weights is not None:
-        weights = _checked_weights(options.weights, corpus)
+        weights = _checked_weights(options.weights, corpus, len(own))
+        weights[reasons] = np.where(owners < 0, 1, weights[owners])
         # What counts for nothing is left out; a batch of such alone would have no mean.
         training, held_out = (side[weights[side] > 0] for side in (training, held_out))
         if not len(training):
@@ -120,13 +139,32 @@ def prepare(
         corpus, training=training, validation=held_out, others=others, readings=readings
     )
     found = corpus.remapped(vocab)
-    sides = (training, held_out)
     groups = None
     if options.split == "group" and len(corpus.parts) == 1:
         groups = np.unique(corpus.arrays.groups, return_inverse=True)[1].astype(np.int64)
     return Prepared(
-        found, found, *sides, vocab, labels, counts, check, text, weights, folds, groups
+        found,
+        found,
+        training,
+        held_out,
+        vocab,
+        labels,
+        counts,
+        check,
+        text,
+        reasons,
+        owners,
+        weights,
+        folds,
+        groups,
     )
+
+
+def _standing(reason: Reason, options: FitOptions) -> Document:
+    """A reason as a row of the corpus; that it is of no group and no time is never asked."""
+    columns = options.columns
+    fields = {name: 0 for name in (columns.group, columns.time) if name is not None}
+    return replace(reason.document, fields=fields)
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,10 +186,9 @@ class Weighted:
         return replace(batch, weights=send(weights, batch.sentences.device))
 
 
-def _checked_weights(given: Iterable[float], corpus: Corpus) -> NDArray[np.float32]:
-    """The weights of all documents of a corpus; those to validate on weigh one each."""
+def _checked_weights(given: Iterable[float], corpus: Corpus, count: int) -> NDArray[np.float32]:
+    """The weights of the documents of a corpus, the first of it; all behind weigh one each."""
     weights = np.asarray(list(given), dtype=np.float64)
-    count = len(corpus.parts[0])
     if weights.shape != (count,):
         raise DataError(f"there are {count:,} documents, but weights of shape {weights.shape}")
     if not (np.isfinite(weights) & (weights >= 0)).all():
@@ -161,9 +198,9 @@ def _checked_weights(given: Iterable[float], corpus: Corpus) -> NDArray[np.float
     return everything
 
 
-def _require_choice(corpus: Corpus, labels: LabelIndex) -> None:
+def _require_choice(corpus: Corpus, own: NDArray[np.int64], labels: LabelIndex) -> None:
     """Raise ``DataError`` unless there are documents, and labels to choose from."""
-    if not len(corpus.parts[0]):
+    if not len(own):
         raise DataError("there are no documents to train on")
     if len(corpus.parts) > 1 and not len(corpus.parts[1]):
         raise DataError("there are no documents to validate on; leave them out or give some")
@@ -175,28 +212,30 @@ def _require_choice(corpus: Corpus, labels: LabelIndex) -> None:
 
 
 def _sides(
-    corpus: Corpus, holdout: Holdout, options: FitOptions, *, folded: bool
+    corpus: Corpus, own: NDArray[np.int64], holdout: Holdout, options: FitOptions, *, folded: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Which documents of the training data are learnt from, and which are held out."""
     if len(corpus.parts) > 1:
-        return np.arange(len(corpus.parts[0])), np.asarray(corpus.parts[1], dtype=np.int64)
-    everything = np.arange(len(corpus))
-    if folded or holdout.fraction == 0 or len(corpus) < FEWEST_TO_SPLIT:
-        return everything, everything[:0]
+        return own, np.asarray(corpus.parts[1], dtype=np.int64)
+    if folded or holdout.fraction == 0 or len(own) < FEWEST_TO_SPLIT:
+        return own, own[:0]
     seed = derived_seed(holdout.seed, "validation")
-    split = split_validation(corpus, holdout.fraction, seed=seed, by=options.split)
+    split = split_validation(corpus, holdout.fraction, seed=seed, by=options.split, indices=own)
     return split.training, split.validation
 
 
-def _folds(corpus: Corpus, holdout: Holdout, options: FitOptions) -> NDArray[np.int64] | None:
+def _folds(
+    corpus: Corpus, own: NDArray[np.int64], holdout: Holdout, options: FitOptions
+) -> NDArray[np.int64] | None:
     """In which fold each document is held out, where so few are to be held out once each."""
     if len(corpus.parts) > 1 or holdout.fraction == 0 or options.split != "random":
         return None
     if options.weights is not None:
         return None  # those of a fold may all count for nothing
-    count = options.recipe.folds(len(corpus), int(corpus.lengths.sum()))
+    count = options.recipe.folds(len(own), int(corpus.lengths[own].sum()))
     if not count:
         return None
-    dealt = deal_folds(corpus, count, seed=derived_seed(holdout.seed, "validation"))
+    dealt = deal_folds(corpus, count, seed=derived_seed(holdout.seed, "validation"), indices=own)
     return dealt if (dealt >= 0).any() else None
 
 

@@ -41,6 +41,7 @@ __all__ = [
     "HeldOut",
     "LearningData",
     "Learnt",
+    "MarkedReasons",
     "fit_blend",
     "learn_ngrams",
     "learning_places",
@@ -87,6 +88,16 @@ _Sides = tuple[NDArray[np.int64], NDArray[np.bool_]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class MarkedReasons:
+    """What people marked in documents, each learnt from wherever its document is."""
+
+    rows: Rows
+    labels: Integers  # as those of the documents
+    owners: NDArray[np.int64]  # (reasons,), the place of its document among them; -1: of none
+    counts: NDArray[np.floating] | None = None  # how much each counts, or each of its labels
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class LearningData:
     """Documents to learn from, and which of them networks have not learnt from."""
 
@@ -97,11 +108,13 @@ class LearningData:
     words: Sequence[str] = ()  # by id, to know them by their letters too
     counts: NDArray[np.floating] | None = None  # how much each counts, or each of its labels
     groups: NDArray[np.int64] | None = None  # (documents,), those of one are left out together
+    reasons: MarkedReasons | None = None  # short texts to learn from beside the documents
 
     def having(self, chosen: NDArray[np.bool_]) -> LearningData:
-        """Some of the documents."""
+        """Some of the documents, without reasons."""
         return replace(
             self,
+            reasons=None,
             rows=self.rows.having(chosen),
             labels=self.labels[chosen],
             held_out_in=self.held_out_in[chosen],
@@ -171,18 +184,29 @@ def widen(
     both say of them is by n-grams that had not seen them. Nothing where n-grams cannot be learnt.
     """
     places = learning_places(data, seed)
-    tensor = data.corpus.label_tensor(places)
+    own = len(places)
+    everything = data.with_reasons(places)
+    tensor = data.corpus.label_tensor(everything)
     assert tensor is not None  # there were labels to train on
     labels = tensor.long().numpy()
+    counts = _counts(labels, class_weights, data.weights, everything)
     learnt = learn_ngrams(
         LearningData(
             rows=rows_at(data.corpus, places),
-            labels=labels,
+            labels=labels[:own],
             class_count=len(data.labels),
             held_out_in=data.held_out_in(places),
             words=data.vocab.words if config.letters else (),
-            counts=_counts(labels, class_weights, data.weights, places),
+            counts=None if counts is None else counts[:own],
             groups=None if data.groups is None else data.groups[places],
+            reasons=None
+            if len(everything) == own
+            else MarkedReasons(
+                rows_at(data.corpus, everything[own:]),
+                labels[own:],
+                _owners(data, places, everything[own:]),
+                None if counts is None else counts[own:],
+            ),
         ),
         config,
         report=report,
@@ -232,6 +256,14 @@ def learning_places(data: Prepared, seed: int) -> NDArray[np.int64]:
         return np.sort(places)
     order = np.random.default_rng(derived_seed(seed, "ngrams")).permutation(len(places))
     return np.sort(places[order[np.cumsum(lengths[order]) <= MAX_TOKENS]])
+
+
+def _owners(
+    data: Prepared, places: NDArray[np.int64], reasons: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Which of the documents at these rising places each reason is of; -1: none."""
+    owners = data.owners[reasons - len(data.corpus.parts[0]) + len(data.reasons)]
+    return np.where(owners < 0, -1, np.searchsorted(places, owners))
 
 
 def _counts(
@@ -310,7 +342,11 @@ def learn_ngrams(
         emphasis = _choose_emphasis(tables, values, mixing, data)
     if emphasis:
         tables = [replace(table, emphasis=emphasis) for table in tables]
-        values = _values(tables, data)
+        values = _values(tables, data.rows, _letters_scale(data))
+    if data.reasons is not None:
+        values = _one_below_the_other(
+            values, _values(tables, data.reasons.rows, _letters_scale(data))
+        )
     report(1, 3 + len(folds))
     caution = _choose_caution(values, mixing, data)
     before: list[Linear] = []
@@ -379,10 +415,10 @@ def _letters_scale(data: LearningData) -> float:
     return LETTERS_OF_NEW if once > MANY_NEW else LETTERS_OF_MORE
 
 
-def _values(tables: Sequence[NGramTable], data: LearningData) -> csr_matrix:
+def _values(tables: Sequence[NGramTable], rows: Rows, letters_scale: float) -> csr_matrix:
     """The features of documents by all tables."""
-    ngrams, *letters = (table.values(data.rows).matrix(len(table)) for table in tables)
-    return _side_by_side(ngrams, letters[0], _letters_scale(data)) if letters else ngrams
+    ngrams, *letters = (table.values(rows).matrix(len(table)) for table in tables)
+    return _side_by_side(ngrams, letters[0], letters_scale) if letters else ngrams
 
 
 def _side_by_side(ngrams: csr_matrix, letters: csr_matrix, scale: float) -> csr_matrix:
@@ -390,6 +426,13 @@ def _side_by_side(ngrams: csr_matrix, letters: csr_matrix, scale: float) -> csr_
     from scipy.sparse import hstack
 
     return hstack([ngrams, np.float32(scale) * letters], format="csr")
+
+
+def _one_below_the_other(documents: csr_matrix, reasons: csr_matrix) -> csr_matrix:
+    """The features of documents, and behind all of them those of reasons."""
+    from scipy.sparse import vstack
+
+    return vstack([documents, reasons], format="csr", dtype=np.float32)
 
 
 def _choose_emphasis(
@@ -419,7 +462,7 @@ def _choose_emphasis(
     even = losses(values[chosen])
     for emphasis in EMPHASES:
         uneven = [replace(table, emphasis=emphasis) for table in tables]
-        saved = even - losses(_values(uneven, sample))
+        saved = even - losses(_values(uneven, sample.rows, _letters_scale(data)))
         if len(saved) and saved.sum() > CLEARLY * saved.std() * math.sqrt(len(saved)):
             return emphasis  # where one end decides, the other does not
     return Emphasis()
@@ -549,21 +592,30 @@ def _fit(
     start: Linear | None = None,
     steps: int = MAX_STEPS,
 ) -> Linear:
-    """Learn from some of the documents."""
-    values, labels = values[chosen], data.labels[chosen]
+    """Learn from some of the documents, and from the reasons in them: rows behind all documents."""
+    learnt_from, labels = values[: len(chosen)][chosen], data.labels[chosen]
+    counts = None if data.counts is None else data.counts[chosen]
     scales = None
     if caution.trust:
-        scales = np.abs(bayes_ratios(values, labels, data.class_count, mixing)) ** caution.trust
+        ratios = bayes_ratios(learnt_from, labels, data.class_count, mixing)
+        scales = np.abs(ratios) ** caution.trust
+    reasons = data.reasons
+    if reasons is not None:
+        own = np.flatnonzero((reasons.owners < 0) | chosen[reasons.owners])
+        learnt_from = _one_below_the_other(learnt_from, values[len(chosen) + own])
+        labels = np.concatenate([labels, reasons.labels[own]])
+        if counts is not None and reasons.counts is not None:
+            counts = np.concatenate([counts, reasons.counts[own]])
     if _columns(data) > 1:
         steps = min(steps, STEPS_OF_MANY)
     return fit_linear(
-        values,
+        learnt_from,
         labels,
         class_count=data.class_count,
         penalty=caution.penalty,
         mixing=mixing,
         scales=scales,
-        counts=None if data.counts is None else data.counts[chosen],
+        counts=counts,
         start=start,
         steps=steps,
     )

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ...data.readers import Reader
     from ...data.writers import Cells
     from ...estimators.classifier import DocumentClassifier
-    from ...estimators.fitting import FitOptions
+    from ...estimators.fitting import FitOptions, Reason
     from ...estimators.recipes import Recipe
     from ...estimators.saved import Saved
     from ...estimators.trainer import Run
@@ -117,29 +117,47 @@ class ClassificationJob(TrainingJob):
         from ...training.observers import counted as watched
 
         columns, first = self.reader.columns, options.team.rank == 0
+        documents, reasons = self._to_learn_from()
         options = replace(
             options,
             split="group" if columns.group else "time" if columns.time else "random",
             test=self.test,
             vectors=self.asked.vectors,
             unlabelled=self._unlabelled(),
+            reasons=reasons,
             recipe=self._recipe,
             baseline=self.baseline,
             # What comes after the training may take long, and may be ended in many ways.
             on_fitted=partial(self.estimator.save, self.asked.out) if first else None,
         )
-        documents = watched(self._to_learn_from(), "reading", options.observers)
+        documents = watched(documents, "reading", options.observers)
         self.estimator.fit_documents(documents, self.held_out, options=options)
 
-    def _to_learn_from(self) -> Iterable[Document]:
-        """The documents as they are, or as they are to be learnt from given what readers marked."""
-        if self.asked.marks is None:
-            return self.reader
-        from ...estimators.marked import Marked
+    def _to_learn_from(self) -> tuple[Iterable[Document], Sequence[Reason]]:
+        """The documents, as they are to be learnt from given what people marked, and reasons."""
+        documents: Iterable[Document] = self.reader
+        reasons: list[Reason] = []
+        if self.asked.marks is not None:
+            from ...estimators.marked import Marked
 
-        seed = self.estimator.training.seed
-        found = Marked(lambda: self.reader, self.marks, self.estimator.text, seed=seed)
-        say(found.found.describe(), quiet=self.quiet)
+            seed = self.estimator.training.seed
+            found = Marked(lambda: self.reader, self.marks, self.estimator.text, seed=seed)
+            say(found.found.describe(), quiet=self.quiet)
+            documents, reasons = found, found.reasons
+        if self.asked.evidence_column is not None:
+            reasons = [*reasons, *self._read_reasons(self.asked.evidence_column)]
+        return documents, reasons
+
+    def _read_reasons(self, column: str) -> Sequence[Reason]:
+        """What people marked in the documents, in a column that the training needs for no more."""
+        from ...estimators.marked import reasons_in_column
+
+        columns = replace(self.reader.columns, carry=True)
+        reader = open_documents(str(self.asked.data), columns, self.asked.on_bad_row)
+        read = counted(reader, "reading marks", quiet=self.quiet, source=reader)
+        found = reasons_in_column(read, column)
+        told = f"the reasons marked in {len(found):,} documents are learnt from"
+        say(f"{told} as texts of their own", quiet=self.quiet)
         return found
 
     def _unlabelled(self) -> Reader | None:
@@ -303,6 +321,7 @@ def _train(asked: TrainingToDo) -> None:
         test=asked.test,
         on_bad_row=asked.on_bad_row,
     )
+    _require_file(asked, files.training)
     classifier = classifier_from(
         asked.network or "han",
         asked.changes,
@@ -314,7 +333,7 @@ def _train(asked: TrainingToDo) -> None:
     if baseline and files.training.once:
         say("a pipe is read once, so no baseline is fitted to compare with", quiet=asked.quiet)
         baseline = False
-    marks = _read_marks(asked, files.training)
+    marks = _read_marks(asked)
     job = ClassificationJob(
         classifier,
         files.training,
@@ -328,15 +347,21 @@ def _train(asked: TrainingToDo) -> None:
     job.go(files.fraction)
 
 
-def _read_marks(asked: TrainingToDo, reader: Reader) -> list[Mark]:
+def _require_file(asked: TrainingToDo, reader: Reader) -> None:
+    """Raise ``ConfigError`` where data are to be read more than once, and can be read but once."""
+    given = {"--marks": asked.marks, "--evidence-column": asked.evidence_column}
+    for name, value in given.items():
+        if value is not None and reader.once:
+            raise ConfigError(f"{name} reads the data more than once; give a file, not a pipe")
+
+
+def _read_marks(asked: TrainingToDo) -> list[Mark]:
     if asked.marks is None:
         return []
     from ...data.marks import MarkStore
 
     if not asked.marks.is_file():
         raise DataError(f"there is no file {asked.marks}; regard serve --marks makes one")
-    if reader.once:
-        raise ConfigError("--marks reads the data more than once; give a file instead of a pipe")
     return MarkStore(asked.marks).read()
 
 
@@ -600,6 +625,8 @@ CLASSIFY = Task(
             "group_column",
             "time_column",
             "vectors",
+            "marks",
+            "evidence_column",
             "wide",
             "unlabelled",
             "recipe",

@@ -45,6 +45,7 @@ class TrainingToDo:
     vectors: Path | None
     unlabelled: str | None
     marks: Path | None
+    evidence_column: str | None
     bert: Path | None
     backbone: Path | None
     features: Path | None
