@@ -514,7 +514,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             history = fit.train(
                 member,
                 FitData(
-                    self._batches(data, data.with_reasons(places), training),
+                    self._batches(data, self._taught(data, places), training),
                     self._batches(data, judged, training) if len(judged) else None,
                     LabelJudge(loss, len(data.labels)),
                 ),
@@ -562,6 +562,10 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         else:
             held_out = self._answer_held_out(data, data.validation, fit.run)
         return _Trained(histories, held_out, seconds)
+
+    def _taught(self, data: Prepared, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """What a network learns from: reasons too, where no n-grams do, which make more of them."""
+        return data.with_reasons(places) if self.wide is None else places
 
     def _find_start(self, data: Prepared, fit: Fit, pretrained: Pretrained | None) -> _Start | None:
         """Find what a network starts from: a BERT, or word vectors; nothing where its draws do."""
