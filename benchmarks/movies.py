@@ -1,13 +1,14 @@
 """Do explanations point where people point? ERASER's Movies, against human rationales.
 
-    python benchmarks/movies.py [--seeds 0 1 2] [--splits val test] [--workers 1]
+    python benchmarks/movies.py [--seeds 0 1 2] [--splits val test] [--reasons] [--workers 1]
 
 For each seed: ``regard train`` on the train split, at the defaults; then the answers to the other
 splits are explained by the method that the training chose, as ``regard explain`` does, and words,
 phrases and sentences are held against what people marked, each as a page draws them. Beside it the
 rankings that need no taught model, and a linear model's own weights: a lead is one over the best of
 them, with an interval over documents, the mean of the seeds in each. Choose on val; read test once.
-The test split has marks of several kinds; all are taken from one run.
+The test split has marks of several kinds; all are taken from one run. --reasons trains with what
+people marked in the training reviews, which the rankings beside it do not know.
 Needs ../shared/data/rationales.
 """
 
@@ -65,6 +66,7 @@ def main() -> None:
     parser.add_argument("--splits", nargs="+", default=["val"], choices=list(MARKS))
     parser.add_argument("--limit", type=int, default=None, help="documents, to try it out")
     parser.add_argument("--set", action="append", default=[], dest="changes")
+    parser.add_argument("--reasons", action="store_true", help="learn from the marks of train too")
     parser.add_argument("--workers", type=int, default=1, help="seeds at the same time")
     parser.add_argument("--name", default="movies", help="of the file of results")
     options = parser.parse_args()
@@ -76,6 +78,7 @@ def main() -> None:
     torch.set_num_threads(1)
     found: dict[str, object] = {
         "changes": options.changes,
+        "reasons": options.reasons,
         "must": MUST,
         "comprehensiveness_ratio": statistics.mean(one["comprehensiveness_ratio"] for one in runs),
         "columns": {
@@ -97,6 +100,7 @@ def run(seed: int, options: argparse.Namespace) -> tuple[dict[str, object], Foun
         asked = [sys.executable, "-m", "regard", "train", str(DATA / "movies_train.parquet")]
         asked += ["--out", f"{folder}/model", "--seed", str(seed), "--quiet", "--device", "cpu"]
         asked += [part for change in options.changes for part in ("--set", change)]
+        asked += ["--evidence-column", "evidence"] if options.reasons else []
         subprocess.run(asked, check=True)
         classifier = DocumentClassifier.load(f"{folder}/model", device="cpu")
     found: Found = {}

@@ -85,6 +85,10 @@ def _break(arrays, name, value):
             "count less than nothing",
         ),
         (
+            lambda arrays: arrays.update(marking=np.zeros(5, np.float32)),
+            "holds no marking of",
+        ),
+        (
             lambda arrays: arrays.update(bias=np.array([0.0, -2.0])),
             "made by a newer regard .*: wide.safetensors holds 'bias', which this one",
         ),
@@ -359,6 +363,56 @@ def test_where_place_tells_nothing_all_sentences_count_the_same():
     assert not learn_ngrams(few, WideConfig()).tables[0].emphasis
 
 
+def marked(count=400, *, tells=True):
+    """Documents of nine sentences, each with a word that says a label; people marked the true one.
+
+    Beside the true one stands a word that tells nothing by itself: this is the one that counts.
+    """
+    draw = np.random.default_rng(0)
+    labels = draw.integers(0, 2, count)
+    ids = draw.integers(5, 40, (count, 9, 4))
+    ids[:, :, 0] = 2 + draw.integers(0, 2, (count, 9))
+    places = draw.integers(0, 9, count)
+    ids[np.arange(count), places, 0] = 2 + labels
+    ids[np.arange(count), places if tells else draw.integers(0, 9, count), 1] = 4
+    rows = Rows(ids.ravel(), np.full(9 * count, 4), np.full(count, 9))
+    data = LearningData(rows, labels, 2, held_out_in=np.full(count, -1), word_count=41)
+    passages = Rows(
+        ids[np.arange(count), places].ravel(), np.full(count, 4), np.ones(count, np.int64)
+    )
+    return replace(data, reasons=MarkedReasons(passages, labels, np.arange(count)))
+
+
+def test_sentences_count_more_that_are_like_those_that_were_marked():
+    learnt = learn_ngrams(marked(), WideConfig(longest=1))
+    first, *others = learnt.tables
+    assert len(first.marking.log_odds) == 41 and first.marking.log_odds[:2].tolist() == [0, 0]
+    assert first.marking.log_odds.argmax() == 4
+    assert all(table.marking is first.marking for table in others)
+    for data in (
+        replace(marked(), reasons=None),
+        marked(tells=False),  # the answers are no better by it
+        marked(99),
+    ):
+        assert learn_ngrams(data, WideConfig(longest=1)).tables[0].marking is None
+
+
+def test_what_was_marked_in_documents_held_out_for_good_is_not_known():
+    """Held out once each, as in folds, all are heeded."""
+    data = marked()
+    held = np.where(np.arange(400) < 200, 0, -1)
+    own = data.reasons.owners
+    free = MarkedReasons(data.reasons.rows.having(own >= 200), data.labels[200:], own[200:])
+    configured = WideConfig(longest=1)
+    known = learn_ngrams(replace(data, held_out_in=held), configured).tables[0].marking
+    alone = learn_ngrams(replace(data, held_out_in=held, reasons=free), configured)
+    assert np.array_equal(known.log_odds, alone.tables[0].marking.log_odds)
+    folded = learn_ngrams(replace(data, held_out_in=np.arange(400) % 2), configured)
+    whole = learn_ngrams(data, configured)
+    assert np.array_equal(folded.tables[0].marking.log_odds, whole.tables[0].marking.log_odds)
+    assert not np.array_equal(known.log_odds, whole.tables[0].marking.log_odds)
+
+
 def test_what_chance_saves_is_no_reason_to_count_by_place():
     """Label words stand anywhere: one end seems to decide in one of many such sets at most."""
     found = []
@@ -372,6 +426,29 @@ def test_what_chance_saves_is_no_reason_to_count_by_place():
         learnt = learn_ngrams(data, WideConfig(longest=1))
         found.append(bool(learnt.tables[0].emphasis))
     assert sum(found) <= 1, found
+
+
+def test_what_sentences_like_those_marked_count_is_saved(tmp_path):
+    data = marked()
+    texts = [
+        " ".join(f"Word{'abcdefghij'[id // 10]}{'abcdefghij'[id % 10]}" for id in sentence) + "."
+        for sentence in data.rows.ids.reshape(-1, 4).tolist()
+    ]
+    texts = [" ".join(texts[9 * place : 9 * place + 9]) for place in range(400)]
+    passages = data.reasons.rows.ids.reshape(-1, 4)
+    spans = []
+    for text, ids in zip(texts, passages.tolist(), strict=True):
+        passage = " ".join(f"Word{'abcdefghij'[id // 10]}{'abcdefghij'[id % 10]}" for id in ids)
+        spans.append([(text.index(passage), text.index(passage) + len(passage))])
+    classifier = tiny(wide=WideConfig(longest=1), training__epochs=1, progress=False)
+    classifier.fit(texts, data.labels.tolist(), reasons=spans)
+    assert classifier.facts_["ngrams_count_like_marked"]
+    classifier.save(tmp_path / "model")
+    loaded = DocumentClassifier.load(tmp_path / "model", device="cpu")
+    marking = loaded.model_.tables[0].marking
+    assert marking is loaded.model_.tables[1].marking
+    assert np.array_equal(marking.log_odds, classifier.model_.tables[0].marking.log_odds)
+    assert np.array_equal(loaded.predict_proba(texts), classifier.predict_proba(texts))
 
 
 def test_what_sentences_count_is_saved(tmp_path):

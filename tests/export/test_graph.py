@@ -10,7 +10,7 @@ from regard.errors import ConfigError
 from regard.explain.fitted import Fitted
 from regard.models import CAHANConfig, FlatConfig, HANConfig
 from regard.models.ensemble import ensemble_of
-from regard.models.ngrams import Emphasis, NGramTable
+from regard.models.ngrams import Emphasis, Marking, NGramTable
 from regard.models.reader import TextReader
 from regard.models.wide import Wide, WidePart, rows_of
 from regard.ragged import Ragged
@@ -96,7 +96,10 @@ def difference(fitted, *batches):
 UNEVEN = Emphasis(first=1, last=2)
 
 
-def with_ngrams(network, *, longest=3, labels=3, seed=0, emphasis=UNEVEN):
+LOOKS = Marking(np.random.default_rng(5).normal(0, 2, WORDS).astype(np.float32))
+
+
+def with_ngrams(network, *, longest=3, labels=3, seed=0, emphasis=UNEVEN, marking=LOOKS):
     """The network with n-grams beside it, many of which random documents have."""
     draw = np.random.default_rng(seed)
     singles = draw.permutation(np.arange(2, WORDS))[:25]
@@ -106,7 +109,7 @@ def with_ngrams(network, *, longest=3, labels=3, seed=0, emphasis=UNEVEN):
     parts = []
     for kept, size in ((keys, longest), (np.sort(singles[:9]), 1)):
         rarity = draw.uniform(1, 5, len(kept)).astype(np.float32)
-        table = NGramTable(kept, rarity, size, emphasis)
+        table = NGramTable(kept, rarity, size, emphasis, marking)
         parts.append(WidePart(table, draw.normal(0, 3, (len(kept), labels)).astype(np.float32)))
     intercepts = draw.normal(0, 1, labels).astype(np.float32)
     return Wide(network, parts, intercepts=intercepts, scale=0.8).eval()
@@ -129,11 +132,13 @@ def test_the_outputs_are_named_and_sized():
     }
 
 
+@pytest.mark.parametrize("marking", [None, LOOKS])
 @pytest.mark.parametrize("emphasis", [Emphasis(), Emphasis(last=2)])
 @pytest.mark.parametrize("longest", [1, 2, 3])
-def test_ngrams_are_found_inside_the_graph(longest, emphasis):
+def test_ngrams_are_found_inside_the_graph(longest, emphasis, marking):
     """Issue 16.4: the wide branch included; a document has each feature once, however often."""
-    model = with_ngrams(make(NETWORKS["the default"]), longest=longest, emphasis=emphasis)
+    heights = {"emphasis": emphasis, "marking": marking}
+    model = with_ngrams(make(NETWORKS["the default"]), longest=longest, **heights)
     batches = [documents(), documents(seed=1), batch_of([5] * 300, [100, 200], [1, 1])]
     hits = model.parts[0].table.values(rows_of(batches[0])).counts
     assert hits.max() > 10 and hits.min() == 0

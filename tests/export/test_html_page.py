@@ -11,7 +11,7 @@ from regard.explain.verdicts import SetTest
 from regard.export import html_page
 from regard.export.html_page import METHODS, NEAR, write_page
 from regard.models.han import HANConfig
-from regard.models.ngrams import Emphasis
+from regard.models.ngrams import Emphasis, Marking
 from regard.text.tokenize import TextConfig
 from regard.views.explanation.receipt import CONCLUSIONS, MEANINGS
 from support.odd_texts import odd_texts
@@ -27,10 +27,12 @@ def saved_in(fitted, folder):
 
 @pytest.fixture(scope="module")
 def fitted():
-    """Return a classifier whose n-grams count by where they stand."""
+    """Return a classifier whose n-grams count by where they stand, and beside which words."""
     found = tiny().fit(*reviews(80))
+    emphasis = Emphasis(first=0.5, last=3)
+    marking = Marking(np.linspace(-1, 1, len(found.vocab_), dtype=np.float32))
     found.model_.tables = tuple(
-        replace(table, emphasis=Emphasis(first=0.5, last=3)) for table in found.model_.tables
+        replace(table, emphasis=emphasis, marking=marking) for table in found.model_.tables
     )
     return found
 

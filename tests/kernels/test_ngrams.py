@@ -9,6 +9,7 @@ import pytest
 from regard.kernels.ngrams import KeptTable, available
 from regard.models.ngrams import (
     Emphasis,
+    Marking,
     NGramTable,
     Picks,
     Rows,
@@ -48,12 +49,16 @@ def test_sums_and_shares_are_those_of_the_plain_version(seed, longest):
         assert_same(table, other)
 
 
-@pytest.mark.parametrize("emphasis", [Emphasis(last=2), Emphasis(first=0.5), Emphasis(3, 1)])
+MARKING = Marking(np.r_[0, 0, np.linspace(-3, 4, 10)].astype(np.float32))
+
+
+@pytest.mark.parametrize("marking", [None, MARKING])
+@pytest.mark.parametrize("emphasis", [Emphasis(last=2), Emphasis(first=0.5), Emphasis()])
 @pytest.mark.parametrize("seed", range(3))
-def test_sentences_may_count_differently(seed, emphasis):
+def test_sentences_may_count_differently(seed, emphasis, marking):
     rows = drawn(seed)
     counted = count_ngrams(rows)
-    table = NGramTable(counted.keys, counted.rarity, emphasis=emphasis)
+    table = NGramTable(counted.keys, counted.rarity, emphasis=emphasis, marking=marking)
     for other in (rows, drawn(seed + 100), drawn(seed, words=40)):
         assert_same(table, other)
 
@@ -124,13 +129,14 @@ def picked(seed, *, documents=300, sentences=40, words=12):
     return Picks(ids, lengths, numbers, np.array([*map(len, rows)], np.int64))
 
 
+@pytest.mark.parametrize("marking", [None, MARKING])
 @pytest.mark.parametrize("emphasis", [Emphasis(), Emphasis(first=1, last=2)])
 @pytest.mark.parametrize("longest", [1, 2, 3])
 @pytest.mark.parametrize("seed", range(4))
-def test_documents_put_together_are_weighed_as_in_full(seed, longest, emphasis):
+def test_documents_put_together_are_weighed_as_in_full(seed, longest, emphasis, marking):
     picks = picked(seed)
     counted = count_ngrams(drawn(seed), longest=longest)
-    table = NGramTable(counted.keys, counted.rarity, longest, emphasis)
+    table = NGramTable(counted.keys, counted.rarity, longest, emphasis, marking)
     weights = np.random.default_rng(1).normal(size=(len(table), 3)).astype(np.float32)
     found = table.weigh_picks(picks, weights)
     np.testing.assert_allclose(found, table.weigh(picks.rows, weights), rtol=1e-9, atol=1e-9)
@@ -149,14 +155,15 @@ def test_a_document_without_ngrams_adds_up_to_nothing_after_any_other():
 
 
 @pytest.mark.parametrize("emphasis", [Emphasis(), Emphasis(first=1, last=2)])
-def test_tables_of_words_are_weighed_beside_another_as_alone(emphasis):
+@pytest.mark.parametrize("marking", [None, MARKING])
+def test_tables_of_words_are_weighed_beside_another_as_alone(emphasis, marking):
     """Words of which one table knows nothing, and words that only another knows."""
     rows = drawn(3)
     counted = count_ngrams(rows)
     words = np.arange(3, 40)
     tables = [
-        NGramTable(counted.keys, counted.rarity, 3, emphasis),
-        NGramTable(words, np.linspace(1, 3, len(words), dtype=np.float32), 1, emphasis),
+        NGramTable(counted.keys, counted.rarity, 3, emphasis, marking),
+        NGramTable(words, np.linspace(1, 3, len(words), dtype=np.float32), 1, emphasis, marking),
     ]
     draw = np.random.default_rng(2)
     columns = [draw.normal(size=(3, len(table))).astype(np.float32) for table in tables]

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from regard.models.ngrams import Emphasis, NGramTable, Rows, count_ngrams, find_ngrams
+from regard.models.ngrams import Emphasis, Marking, NGramTable, Rows, count_ngrams, find_ngrams
 
 
 def run_of_key(key):
@@ -132,11 +132,26 @@ def test_a_feature_counts_by_where_it_stands():
     np.testing.assert_allclose(shares.sum(), expected[0][0], rtol=1e-6)
 
 
+def test_a_feature_counts_by_what_stands_around_it():
+    """A sentence counts by the mean of how likely its words are to be marked, unknown ones too."""
+    marking = Marking(np.array([0, 0, 3, -1, 0.5], np.float32))
+    rows = rows_of([[2, 3], [3, 4], [1], [4, 9, 2]], [[], [3]])
+    means = np.array([1, -0.25, 0, 3.5 / 3, 0, -1])
+    lengths = rows.sentence_lengths
+    np.testing.assert_allclose(marking.heights(rows.ids, lengths), 1 / (1 + np.exp(2 - means)))
+    table = NGramTable(np.array([3, 4]), np.ones(2, np.float32), 1, marking=marking)
+    first, second, _, third, _, _ = marking.heights(rows.ids, lengths)
+    expected = (1 + np.log(2)) * np.array([first + second, second + third]) / 2
+    found = table.values(rows).matrix(2).toarray()
+    np.testing.assert_allclose(found, [expected / np.linalg.norm(expected), [1, 0]], rtol=1e-6)
+
+
+@pytest.mark.parametrize("marking", [None, Marking(np.linspace(0, 3, 9, dtype=np.float32))])
 @pytest.mark.parametrize("emphasis", [Emphasis(), Emphasis(first=1, last=2)])
 @pytest.mark.parametrize("seed", range(5))
-def test_shares_of_words_add_up_to_what_the_features_say(seed, emphasis):
+def test_shares_of_words_add_up_to_what_the_features_say(seed, emphasis, marking):
     rows = drawn_rows(seed)
-    table = replace(table_of(rows), emphasis=emphasis)
+    table = replace(table_of(rows), emphasis=emphasis, marking=marking)
     weights = drawn_weights(table)
     together = np.zeros((len(rows.sentences), 3))
     np.add.at(together, rows.homes, table.plain_word_shares(rows, weights))

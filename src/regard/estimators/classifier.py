@@ -733,6 +733,8 @@ def _ngram_facts(model: Wide) -> dict[str, Plain]:
     if table.emphasis:
         side = "last" if table.emphasis.last > table.emphasis.first else "first"
         found["ngrams_count_more_in"] = f"the {side} sentences"
+    if table.marking is not None:
+        found["ngrams_count_like_marked"] = True
     return found
 
 

@@ -25,7 +25,7 @@ from ..models.base import Model, ModelConfig, PairConfig
 from ..models.bert import BertConfig
 from ..models.bert_han import BertHANConfig
 from ..models.ensemble import ensemble_of
-from ..models.ngrams import Emphasis, NGramTable
+from ..models.ngrams import Emphasis, Marking, NGramTable
 from ..models.picture_reader import load_backbone
 from ..models.reader import TextReader
 from ..models.show_attend_tell import BACKBONES, ShowAttendTellConfig
@@ -76,7 +76,7 @@ _SEEN = "seen.safetensors"
 _WIDE = "wide.safetensors"
 _KINDS = ("words", "letters")  # of features, in their order
 _ARRAYS = (
-    *("intercepts", "scale", "emphasis"),
+    *("intercepts", "scale", "emphasis", "marking"),
     *(f"{kind}.{name}" for kind in _KINDS for name in ("keys", "rarity", "weights")),
 )
 _AGAIN = "copy or train it again"
@@ -150,10 +150,12 @@ class SavedWide:
 
     def write(self, path: Path) -> None:
         """Write the part of a folder that holds them."""
-        emphasis = self.parts[0].table.emphasis
+        emphasis, marking = self.parts[0].table.emphasis, self.parts[0].table.marking
         arrays = {"intercepts": self.intercepts, "scale": np.array([self.scale])}
         if emphasis:
             arrays["emphasis"] = np.array([emphasis.first, emphasis.last])
+        if marking is not None:
+            arrays["marking"] = marking.log_odds
         for name, part in zip(_KINDS, self.parts, strict=False):
             arrays[f"{name}.keys"] = part.table.keys
             arrays[f"{name}.rarity"] = part.table.rarity
@@ -161,7 +163,9 @@ class SavedWide:
         save_arrays({name: np.ascontiguousarray(array) for name, array in arrays.items()}, path)
 
     @classmethod
-    def read(cls, opened: SavedFolder, *, longest: int, class_count: int) -> SavedWide | None:
+    def read(
+        cls, opened: SavedFolder, *, longest: int, class_count: int, word_count: int
+    ) -> SavedWide | None:
         """Read what ``write`` wrote, nothing where there is none; what does not fit is an error."""
         path = opened.path / _WIDE
         if not path.exists():
@@ -176,6 +180,9 @@ class SavedWide:
         if "emphasis" in arrays:
             emphasis = _emphasis(path, arrays)
             parts = [replace(part, table=replace(part.table, emphasis=emphasis)) for part in parts]
+        if "marking" in arrays:
+            marking = Marking(_require(path, arrays, "marking", (word_count,), np.float32))
+            parts = [replace(part, table=replace(part.table, marking=marking)) for part in parts]
         return cls(tuple(parts), arrays["intercepts"], float(arrays["scale"][0]))
 
 
@@ -307,7 +314,7 @@ class Saved:
             history=opened.history(),
             facts=facts,
             baseline=TfidfBaseline.load(opened.path, class_count=len(labels)),
-            wide=_wide(opened, wide, len(labels)),
+            wide=_wide(opened, wide, class_count=len(labels), word_count=len(vocab)),
             seen=_seen(opened),
         )
 
@@ -609,11 +616,15 @@ def _network(opened: SavedFolder, known: Mapping[str, type[N]]) -> type[N]:
     return known[name]
 
 
-def _wide(opened: SavedFolder, config: WideConfig | None, class_count: int) -> SavedWide | None:
+def _wide(
+    opened: SavedFolder, config: WideConfig | None, *, class_count: int, word_count: int
+) -> SavedWide | None:
     """The n-grams beside the network; none where they were not asked for, or not learnt."""
     if config is None:
         return None
-    found = SavedWide.read(opened, longest=config.longest, class_count=class_count)
+    found = SavedWide.read(
+        opened, longest=config.longest, class_count=class_count, word_count=word_count
+    )
     if found is None and "ngrams" in opened.section("facts"):
         raise ModelError(f"{opened.path} has no {_WIDE}; {_AGAIN}")
     return found

@@ -8,7 +8,8 @@ Words are features by themselves, as runs of two and three, and by their letters
 letters say is a weight of the word once it is learnt, so nobody spells a text that is read.
 
 Long reviews say at their end what they mean: where documents left out say so, n-grams count more in
-the last sentences, or in the first.
+the last sentences, or in the first. Where people marked why a document has its label, they count
+more in sentences like those that were marked, if documents left out say that too.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 
 from ..data.corpus import Corpus
 from ..models.base import Model
-from ..models.ngrams import Emphasis, NGramTable, Rows, count_ngrams
+from ..models.ngrams import Emphasis, Marking, NGramTable, Rows, count_ngrams
 from ..models.wide import Wide, WideConfig, WidePart
 from ..tasks.calibration import fit_temperature, log_loss, log_losses
 from ..tasks.linear import MAX_STEPS, Linear, bayes_ratios, fit_linear
@@ -70,6 +71,9 @@ EMPHASES = Emphasis(last=2.0), Emphasis(first=2.0)
 """What may be better than all sentences counting the same."""
 CLEARLY = 2.0  # standard errors by which an emphasis must lower the loss: less is chance
 FEWEST_FOR_PLACES = 300, 3.0  # documents, and sentences of each, that tell where it matters
+FEWEST_MARKED = 100  # documents with reasons, from which on they tell what people mark
+AS_USUAL = 10.0  # occurrences of a word, marked as often as usual, before any was counted
+BY_LOOKS = 2.0  # how much more a sentence of words counts that are so much likelier to be marked
 MAX_TOKENS = 30_000_000  # of the documents that are learnt from; more are drawn from
 MAX_WORK = 200_000_000  # values times columns of weights: of more, some documents are learnt from
 MOST = 4.0  # by which either may be scaled: where all documents are right, there is no end to it
@@ -106,6 +110,7 @@ class LearningData:
     class_count: int
     held_out_in: NDArray[np.int64]  # (documents,), the fold that leaves it out; -1: none does
     words: Sequence[str] = ()  # by id, to know them by their letters too
+    word_count: int = 0  # ids that documents to come may have, where there are reasons
     counts: NDArray[np.floating] | None = None  # how much each counts, or each of its labels
     groups: NDArray[np.int64] | None = None  # (documents,), those of one are left out together
     reasons: MarkedReasons | None = None  # short texts to learn from beside the documents
@@ -197,6 +202,7 @@ def widen(
             class_count=len(data.labels),
             held_out_in=data.held_out_in(places),
             words=data.vocab.words if config.letters else (),
+            word_count=len(data.vocab),
             counts=None if counts is None else counts[:own],
             groups=None if data.groups is None else data.groups[places],
             reasons=None
@@ -337,11 +343,8 @@ def learn_ngrams(
         )
         own = identity(len(counted.keys), np.float32)
         mixing = block_diag([own, letters.runs], format="csr", dtype=np.float32)
-    emphasis = Emphasis()
-    if config.emphasis:
-        emphasis = _choose_emphasis(tables, values, mixing, data)
-    if emphasis:
-        tables = [replace(table, emphasis=emphasis) for table in tables]
+    tables = list(_choose_heights(tables, values, mixing, data, emphasis=config.emphasis))
+    if tables[0].uneven:
         values = _values(tables, data.rows, _letters_scale(data))
     if data.reasons is not None:
         values = _one_below_the_other(
@@ -435,16 +438,22 @@ def _one_below_the_other(documents: csr_matrix, reasons: csr_matrix) -> csr_matr
     return vstack([documents, reasons], format="csr", dtype=np.float32)
 
 
-def _choose_emphasis(
-    tables: Sequence[NGramTable], values: csr_matrix, mixing: csr_matrix | None, data: LearningData
-) -> Emphasis:
-    """Find whether sentences should count by where they stand, as ``_choose_caution`` does.
+def _choose_heights(
+    tables: Sequence[NGramTable],
+    values: csr_matrix,
+    mixing: csr_matrix | None,
+    data: LearningData,
+    *,
+    emphasis: bool,
+) -> Sequence[NGramTable]:
+    """Find whether sentences should count by their place, and by their looks where reasons tell.
 
-    ``values`` are those of an even count, which is kept unless another is clearly better.
+    As ``_choose_caution`` does. ``values`` are those of an even count, which is kept unless another
+    is clearly better.
     """
     documents, sentences = FEWEST_FOR_PLACES
     if len(data.labels) < documents or data.rows.sentences.mean() < sentences:
-        return Emphasis()
+        return tables
     places = _places_to_choose(values, data)
     places = places[:: math.ceil(len(places) / MANY)]
     chosen = np.isin(np.arange(len(data.labels)), places)
@@ -459,13 +468,51 @@ def _choose_emphasis(
         logits = [fit.logits(found[out]) for fit, (out, _) in zip(fits, sides, strict=True)]
         return _losses_left_out(logits, [sample.labels[out] for out, _ in sides])
 
-    even = losses(values[chosen])
-    for emphasis in EMPHASES:
-        uneven = [replace(table, emphasis=emphasis) for table in tables]
-        saved = even - losses(_values(uneven, sample.rows, _letters_scale(data)))
-        if len(saved) and saved.sum() > CLEARLY * saved.std() * math.sqrt(len(saved)):
-            return emphasis  # where one end decides, the other does not
-    return Emphasis()
+    before = losses(values[chosen])
+
+    def better(tried: Sequence[NGramTable]) -> Floats | None:
+        """What is lost with these, where that is clearly less than before."""
+        found = losses(_values(tried, sample.rows, _letters_scale(data)))
+        saved = before - found
+        clear = len(saved) and saved.sum() > CLEARLY * saved.std() * math.sqrt(len(saved))
+        return found if clear else None
+
+    for one in EMPHASES if emphasis else ():
+        tried = [replace(table, emphasis=one) for table in tables]
+        if (found := better(tried)) is not None:
+            tables, before = tried, found
+            break  # where one end decides, the other does not
+    marking = _learn_marking(data)
+    if marking is not None:
+        tried = [replace(table, marking=marking) for table in tables]
+        if better(tried) is not None:
+            return tried
+    return tables
+
+
+def _learn_marking(data: LearningData) -> Marking | None:
+    """Find how much likelier than usual people are to mark each word; nothing where few did.
+
+    Documents that are held out for good say nothing of it; where each is held out once all do.
+    """
+    reasons = data.reasons
+    if reasons is None:
+        return None
+    known = data.held_out_in < 0
+    known |= not known.any()
+    own = (reasons.owners >= 0) & known[reasons.owners]
+    read = np.isin(np.arange(len(data.labels)), reasons.owners[own])
+    words, marked = data.rows.having(read).ids, reasons.rows.having(own).ids
+    size = max(data.word_count, int(data.rows.ids.max(initial=0)) + 1)
+    occurring = np.bincount(words, minlength=size)
+    counts = np.minimum(np.bincount(marked, minlength=size), occurring)
+    if read.sum() < FEWEST_MARKED or not 0 < counts.sum() < occurring.sum():
+        return None
+    usual = counts.sum() / occurring.sum()
+    likely = (counts + AS_USUAL * usual) / (occurring + AS_USUAL)
+    log_odds = np.log(likely / (1 - likely)) - np.log(usual / (1 - usual))
+    log_odds[: UNKNOWN + 1] = 0
+    return Marking((BY_LOOKS * log_odds).astype(np.float32))
 
 
 def _usual_caution(count: int) -> Caution:

@@ -31,7 +31,7 @@ from ..models.base import Model
 from ..models.ensemble import Ensemble, HierarchicalEnsemble
 from ..models.flat import Flat
 from ..models.han import HAN
-from ..models.ngrams import Emphasis
+from ..models.ngrams import SELDOM, Emphasis, Marking, NGramTable
 from ..models.wide import Wide, WidePart
 from ..nn.attention import (
     AdditiveScore,
@@ -580,7 +580,7 @@ def _weigh(part: WidePart, batch: _Batch, vocab_size: int) -> _Shares:
     homes, features = pairs / count, graph.op("Mod", pairs, count)
     # The share of an n-gram is split over its occurrences, each as much as its sentence counts.
     numbers = is_new.as_kind(np.int64).running() - 1
-    heights = _heights(part.table.emphasis, batch)
+    heights = _heights(part.table, batch)
     parts = (_one(graph) / times.as_kind(np.float64)).take(numbers)
     counted = None
     if heights is not None:
@@ -602,10 +602,27 @@ def _weigh(part: WidePart, batch: _Batch, vocab_size: int) -> _Shares:
     )
 
 
-def _heights(emphasis: Emphasis, batch: _Batch) -> Value | None:
-    """How much each sentence counts, by its place in its document; None: all the same."""
-    if not emphasis:
+def _heights(table: NGramTable, batch: _Batch) -> Value | None:
+    """How much each sentence counts, by its place and by its words; None: all the same."""
+    if not table.uneven:
         return None
+    found = _by_place(table.emphasis, batch)
+    return found if table.marking is None else found * _by_looks(table.marking, batch)
+
+
+def _by_looks(marking: Marking, batch: _Batch) -> Value:
+    """How much each sentence counts, by how likely its words are to be marked."""
+    graph, lengths = batch.graph, batch.sentences.lengths
+    given = graph.constant(marking.log_odds, "marking").take(batch.ids).as_kind(np.float64)
+    nothing = _zero(graph, np.float64).filling(lengths.size())
+    sums = nothing.put(batch.sentences.homes, given, "add")
+    least = graph.op("Max", lengths, np.array(1)).as_kind(np.float64)
+    seldom = graph.constant(np.array(SELDOM, np.float64))
+    return _one(graph) / (_one(graph) + (seldom - sums / least).apply("Exp"))
+
+
+def _by_place(emphasis: Emphasis, batch: _Batch) -> Value:
+    """How much each sentence counts, by its place in its document."""
     graph, documents = batch.graph, batch.documents
     given = (0.5, *astuple(emphasis))
     half, first, last = (graph.constant(np.array(one, np.float64)) for one in given)

@@ -22,7 +22,7 @@ from ..estimators.saved import Saved, SavedWide
 from ..explain.fitted import Fitted
 from ..files import write_file
 from ..models.han import HANConfig
-from ..models.ngrams import NGramTable
+from ..models.ngrams import SELDOM, NGramTable
 from ..serve.page import page, script, style
 from ..views.drawing.page import escape
 from ..views.drawing.words import percent
@@ -170,6 +170,9 @@ def _content(
                 arrays[f"{prefix}.{key}"] = array
         intercepts = saved.wide.intercepts.tolist()
         wide = {"scale": saved.wide.scale, "intercepts": intercepts, "parts": parts}
+        if (marking := saved.wide.parts[0].table.marking) is not None:
+            arrays["marking"] = marking.log_odds
+            wide["seldom"] = SELDOM
     about: dict[str, object] = {
         "name": name,
         "labels": list(saved.labels.classes),

@@ -4,6 +4,9 @@ A document's features are the runs of up to three words that it holds, never acr
 sentence. A feature that occurs n times has the value (1 + ln n) * rarity, times what the sentences
 in which it stands count on average, and the values of a document are divided by their length as a
 vector. A logit is the weighted sum of the values.
+
+How much a sentence counts may hang on where it stands, and on how it looks beside the passages that
+people marked as reasons.
 """
 
 from __future__ import annotations
@@ -18,15 +21,17 @@ from numpy.typing import NDArray
 
 from ..data.batches import row_sums
 from ..kernels.ngrams import KeptTable, available
-from ..text.vocab import UNKNOWN
+from ..text.vocab import PADDING, UNKNOWN
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 __all__ = [
     "LONGEST",
+    "SELDOM",
     "Counted",
     "Emphasis",
+    "Marking",
     "NGramTable",
     "Occurrences",
     "Picks",
@@ -87,6 +92,30 @@ class Emphasis:
         numbers = np.arange(int(sentences.sum())) - np.repeat(starts, sentences)
         places = (numbers + 0.5) / np.repeat(sentences, sentences)
         heights: Floats = 1 + self.first * (1 - places) ** 2 + self.last * places**2
+        return heights
+
+
+SELDOM = 2.0
+"""In log-odds, how far a sentence like any other is from counting half of what one can at most."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Marking:
+    """How much more n-grams count in sentences like those that people marked as reasons.
+
+    A sentence counts 1 / (1 + exp(2 - m)), where m is the mean over its words of how much likelier
+    than usual people are to mark them, in log-odds. One without words counts like any other.
+    """
+
+    log_odds: NDArray[np.float32]  # by id; that of padding, and of ids beyond, is none
+
+    def heights(self, ids: Ids, lengths: Ids) -> Floats:
+        """How much each sentence counts, (sentences,), given the ids of all, laid end to end."""
+        homes = np.repeat(np.arange(len(lengths)), lengths)
+        known = np.where(ids < len(self.log_odds), ids, PADDING)
+        sums = np.bincount(homes, self.log_odds[known], minlength=len(lengths))
+        means = sums / np.maximum(lengths, 1)
+        heights: Floats = 1 / (1 + np.exp(SELDOM - means))
         return heights
 
 
@@ -168,9 +197,19 @@ class NGramTable:
     rarity: NDArray[np.float32]  # (features,), what a single occurrence is worth
     longest: int = LONGEST
     emphasis: Emphasis = Emphasis()
+    marking: Marking | None = None
 
     def __len__(self) -> int:
         return len(self.keys)
+
+    @property
+    def uneven(self) -> bool:
+        """Whether sentences count differently at all."""
+        return bool(self.emphasis) or self.marking is not None
+
+    def counts_like(self, other: NGramTable) -> bool:
+        """Whether every sentence counts as much by the one as by the other."""
+        return self.emphasis == other.emphasis and self.marking is other.marking
 
     def values(self, rows: Rows) -> Values:
         """Find the features of documents and their values."""
@@ -194,7 +233,9 @@ class NGramTable:
         if not available() or not len(self):
             return self.weigh(picks.rows, weights)
         found = picks.ids, picks.lengths, picks.numbers, picks.counts
-        heights = self.emphasis.heights(picks.counts) if self.emphasis else None
+        heights = self.emphasis.heights(picks.counts) if self.uneven else None
+        if heights is not None and self.marking is not None:
+            heights *= self.marking.heights(picks.ids, picks.lengths)[picks.numbers]
         return self._kept.weigh_picks(*found, weights, heights=heights, threads=threads)
 
     @cached_property
@@ -217,9 +258,12 @@ class NGramTable:
 
     def _heights(self, rows: Rows) -> Floats | None:
         """How much n-grams count at each token, (tokens,); None: all the same."""
-        if not self.emphasis:
+        if not self.uneven:
             return None
-        return np.repeat(self.emphasis.heights(rows.sentences), rows.sentence_lengths)
+        heights = self.emphasis.heights(rows.sentences)
+        if self.marking is not None:
+            heights *= self.marking.heights(rows.ids, rows.sentence_lengths)
+        return np.repeat(heights, rows.sentence_lengths)
 
     def plain_word_shares(self, rows: Rows, weights: NDArray[np.floating]) -> Floats:
         """Do as ``word_shares``, which is the same in C, without a compiled kernel."""
@@ -256,7 +300,7 @@ class NGramTable:
         pairs, places, counts = np.unique(hits.pairs, return_inverse=True, return_counts=True)
         homes, features = pairs // max(len(self), 1), pairs % max(len(self), 1)
         rarity = self.rarity[features].astype(np.float64)
-        if self.emphasis:
+        if self.uneven:
             rarity *= np.bincount(places, hits.heights, minlength=len(pairs)) / counts
         values = _valued(counts, rarity, homes, document_count)
         return Values(features, values, np.bincount(homes, minlength=document_count)), places
@@ -274,7 +318,7 @@ def weigh_tables(
     if not available() or not all(map(len, tables)):
         return [table.values(rows).weighed_by(own) for table, own in pairs]
     first, own = pairs[0]
-    if any(one.longest > 1 or one.emphasis != first.emphasis for one in tables[1:]):
+    if any(one.longest > 1 or not one.counts_like(first) for one in tables[1:]):
         return [table.weigh(rows, own, threads=threads) for table, own in pairs]
     return first._kept.weigh(
         rows.ids,

@@ -254,6 +254,12 @@ def _summary(classifier: DocumentClassifier, out: Path) -> Sequence[str]:
             f"n-grams count more in {facts['ngrams_count_more_in']} of a text: documents left out "
             "of the fit say so",
         )
+    if "ngrams_count_like_marked" in facts:
+        lines.insert(
+            -1,
+            "n-grams count more in sentences like those that people marked: documents left out of "
+            "the fit say so",
+        )
     return [
         *lines,
         *_beside_tfidf(classifier),

@@ -78,7 +78,7 @@ function fromSteps(steps, lengths) {
   return { found, starts };
 }
 
-function ngramsOf(arrays, name, about, wordCount, classCount) {
+function ngramsOf(arrays, name, about, wordCount, classCount, seldom) {
   const singles = fromSteps(arrays[`${name}.singles`], [arrays[`${name}.singles`].length]).found;
   const words = new Int32Array(wordCount).fill(-1);
   singles.forEach((id, feature) => { words[id] = feature; });
@@ -89,7 +89,7 @@ function ngramsOf(arrays, name, about, wordCount, classCount) {
     words, singles: singles.length, second: second.found, secondStarts: second.starts, third: third.found, thirdStarts: third.starts,
     rarity: Float64Array.from(arrays[`${name}.rarity`], (number) => palette[number]),
     weights: Float32Array.from(arrays[`${name}.weights`], (coded) => (coded & 1 ? -((coded + 1) >> 1) : coded >> 1) * about.step),
-    emphasis: about.emphasis,
+    emphasis: about.emphasis, marking: arrays.marking, seldom,
   }, classCount);
 }
 
@@ -100,7 +100,7 @@ function modelOf(about, arrays) {
     words: levelOf(arrays, "words", false),
     sentences: levelOf(arrays, "sentences", own),
     classify: { weight: Float64Array.from(arrays["classify.weight"]), bias: Float64Array.from(arrays["classify.bias"]) },
-    ngrams: wide ? wide.parts.map((part) => ngramsOf(arrays, part.name, part, wordCount, labels.length)) : [],
+    ngrams: wide ? wide.parts.map((part) => ngramsOf(arrays, part.name, part, wordCount, labels.length, wide.seldom)) : [],
     scale: wide ? wide.scale : 1,
     intercepts: wide ? wide.intercepts : null,
     temperature, several,

@@ -175,17 +175,25 @@ const UNKNOWN = 1;
 /** Runs of one to three words that are features, as a tree: the words, those behind each, those behind each pair. */
 class NGrams {
   constructor(parts, classCount) {
-    Object.assign(this, parts); // words, second, secondStarts, third, thirdStarts, rarity, weights (features x columns), emphasis
+    Object.assign(this, parts); // words, second, secondStarts, third, thirdStarts, rarity, weights (features x columns), emphasis, marking
     this.columns = this.weights.length / Math.max(this.rarity.length, 1);
     this.classCount = classCount;
     this.counts = new Int32Array(this.rarity.length);
     this.heights = new Float64Array(this.rarity.length);
   }
 
-  /** How much a sentence counts by where it stands in its text. */
-  height(number, count) {
+  /** How much a sentence counts by where it stands in its text, and by its looks. */
+  height(hits, number, count) {
     const { first, last } = this.emphasis, place = (number + 0.5) / count;
-    return 1 + first * (1 - place) ** 2 + last * place ** 2;
+    return hits.looks * (1 + first * (1 - place) ** 2 + last * place ** 2);
+  }
+
+  /** How much a sentence counts that is so like those that people marked; one, where nobody did. */
+  looks(ids) {
+    if (!this.marking) return 1;
+    let sum = 0;
+    for (const id of ids) sum += this.marking[id];
+    return 1 / (1 + Math.exp(this.seldom - sum / Math.max(ids.length, 1)));
   }
 
   /** The features of one sentence where they occur: [feature, first word, words, ...]. */
@@ -202,14 +210,14 @@ class NGrams {
       const three = search(this.third, this.thirdStarts[two], this.thirdStarts[two + 1], ids[at + 2]);
       if (three >= 0) hits.push(singles + pairs + three, at, 3);
     }
-    return Int32Array.from(hits);
+    return Object.assign(Int32Array.from(hits), { looks: this.looks(ids) });
   }
 
   /** What a document's features are worth: (1 + ln n) times the rarity and what their sentences count, as a vector of length one. */
   value(sentences) {
     const { counts, heights, rarity } = this, features = [];
     sentences.forEach((hits, number) => {
-      const height = this.height(number, sentences.length);
+      const height = this.height(hits, number, sentences.length);
       for (let at = 0; at < hits.length; at += 3) {
         if (counts[hits[at]] === 0) features.push(hits[at]);
         counts[hits[at]] += 1;
@@ -252,7 +260,7 @@ class NGrams {
       worth.set(feature, (values[place] * along) / counted[place]);
     });
     return sentences.map((hits, number) => {
-      const shares = new Float64Array(lengths[number]), height = this.height(number, sentences.length);
+      const shares = new Float64Array(lengths[number]), height = this.height(hits, number, sentences.length);
       for (let at = 0; at < hits.length; at += 3) {
         const share = (worth.get(hits[at]) * height) / hits[at + 2];
         for (let word = 0; word < hits[at + 2]; word += 1) shares[hits[at + 1] + word] += share;
