@@ -16,15 +16,9 @@ from collections.abc import Sequence
 
 import numpy as np
 from measuring import provenance, save
-from movies import DATA, DRAWN, MARKS
+from movies import DATA, DRAWN, MARKS, average_precisions
 
-from regard.audit.plausibility import (
-    average_precision,
-    mark_tokens,
-    read_evidence,
-    score_tokens,
-    token_spans,
-)
+from regard.audit.plausibility import mark_tokens, read_evidence, token_spans
 from regard.data.readers import read_documents
 from regard.records.weights import Weights, per_word, phrases, sum_by
 from regard.text.document import Document, Tokens
@@ -38,7 +32,7 @@ class MarkedWords:
 
     def __init__(self, documents: Sequence[Document]) -> None:
         self._occurring: Counter[str] = Counter()
-        self._marked: dict[object, Counter[str]] = {}
+        self._marked: dict[str, Counter[str]] = {}
         for document, tokens in zip(documents, cut(documents), strict=True):
             marked = np.zeros(len(document.text) + 1, bool)
             for start, end in read_evidence(document, "evidence"):
@@ -47,15 +41,23 @@ class MarkedWords:
                 word = document.text[start:end]
                 self._occurring[word] += 1
                 if marked[start]:
-                    self._marked.setdefault(document.label, Counter())[word] += 1
+                    self._marked.setdefault(str(document.label), Counter())[word] += 1
+        self._total = sum(self._occurring.values())
 
-    def log_odds(self, word: str, label: object | None) -> float:
+    def log_odds(self, word: str, label: str | None) -> float:
         """How much likelier the word is to be marked, for this label or for any, than not."""
         counted = [self._marked[one] for one in self._marked if label is None or one == label]
-        total = sum(self._occurring.values())
-        usual = sum(sum(one.values()) for one in counted) / total
+        usual = sum(sum(one.values()) for one in counted) / self._total
         marked = sum(one[word] for one in counted) + FIRST * usual
         return float(np.log(marked / (self._occurring[word] + FIRST - marked)))
+
+    def drawn(self, tokens: Tokens, label: str | None) -> tuple[Weights, ...]:
+        """Words, phrases, sentences, and sentences per word, as an explanation has them."""
+        spans = [(start, end) for start, end in tokens.spans.tolist()]
+        scores = [self.log_odds(tokens.text[start:end], label) for start, end in spans]
+        words = Weights.from_scores("word", spans, scores, unit="log-odds")
+        sentences = sum_by(words, [(start, end) for start, end in tokens.sentence_spans()])
+        return words, phrases(words, sentences), sentences, per_word(sentences, words)
 
 
 def cut(documents: Sequence[Document]) -> list[Tokens]:
@@ -91,18 +93,8 @@ def precisions(
         truth = mark_tokens(places, read_evidence(document, column))
         if not truth.any():
             continue
-        label = document.label if by_label else None
-        spans = [(start, end) for start, end in tokens.spans.tolist()]
-        scores = [known.log_odds(document.text[start:end], label) for start, end in spans]
-        words = Weights.from_scores("word", spans, scores, unit="log-odds")
-        sentences = sum_by(words, [(start, end) for start, end in tokens.sentence_spans()])
-        drawn = (words, phrases(words, sentences), sentences, per_word(sentences, words))
-        found.append(
-            [
-                average_precision(truth, score_tokens(places, one.pieces, np.array(one.amounts)))
-                for one in drawn
-            ]
-        )
+        drawn = known.drawn(tokens, str(document.label) if by_label else None)
+        found.append(average_precisions(places, truth, drawn))
     values = dict(zip(DRAWN, np.mean(found, axis=0).tolist(), strict=True))
     return {"documents": len(found), **values}
 

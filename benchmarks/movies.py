@@ -1,14 +1,16 @@
 """Do explanations point where people point? ERASER's Movies, against human rationales.
 
-    python benchmarks/movies.py [--seeds 0 1 2] [--splits val test] [--reasons] [--workers 1]
+    python benchmarks/movies.py [--seeds 0 1 2] [--splits val test] [--no-reasons] [--workers 1]
 
 For each seed: ``regard train`` on the train split, at the defaults; then the answers to the other
 splits are explained by the method that the training chose, as ``regard explain`` does, and words,
 phrases and sentences are held against what people marked, each as a page draws them. Beside it the
 rankings that need no taught model, and a linear model's own weights: a lead is one over the best of
 them, with an interval over documents, the mean of the seeds in each. Choose on val; read test once.
-The test split has marks of several kinds; all are taken from one run. --reasons trains with what
-people marked in the training reviews, which the rankings beside it do not know.
+The test split has marks of several kinds; all are taken from one run. The training learns from what
+people marked in its reviews, which the rankings beside it do not know. One more does that knows
+nothing else: how often a word was marked for the label that the model gives (marked_words.py).
+--no-reasons leaves the marks alone.
 Needs ../shared/data/rationales.
 """
 
@@ -24,10 +26,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from measuring import provenance, save
+from numpy.typing import NDArray
 
 from regard import DocumentClassifier
 from regard.audit.opponents import Opponents
@@ -42,8 +46,13 @@ from regard.data.readers import read_documents
 from regard.explain.methods import METHODS
 from regard.explain.receipts import inquiries, measure
 from regard.records.explanation import Explanation
+from regard.records.weights import Weights
 from regard.tasks.bootstrap import percentiles
 from regard.text.document import Document
+from regard.text.tokenize import TextConfig, tokenize_many
+
+if TYPE_CHECKING:
+    from marked_words import MarkedWords
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "rationales"
 MARKS = {"val": ["evidence"], "test": ["evidence", "evidence_sparse", "human_majority"]}
@@ -54,6 +63,8 @@ RIVALS = {"sentence, per word": ("sentence", "sentence, per word")}
 """What the best opponent may be drawn as, where that is more than one thing: opponents weigh a
 sentence by the mean of its words already, and divided once more they may be weaker."""
 MUST = {"lead": 0.05, "comprehensiveness": 3.0}
+MARKED = "marked words"
+"""A ranking that knows what people marked in the training reviews, and no model."""
 DRAWS = 1000
 
 Found = dict[str, list[float]]
@@ -66,7 +77,7 @@ def main() -> None:
     parser.add_argument("--splits", nargs="+", default=["val"], choices=list(MARKS))
     parser.add_argument("--limit", type=int, default=None, help="documents, to try it out")
     parser.add_argument("--set", action="append", default=[], dest="changes")
-    parser.add_argument("--reasons", action="store_true", help="learn from the marks of train too")
+    parser.add_argument("--no-reasons", action="store_true", help="leave the marks of train alone")
     parser.add_argument("--workers", type=int, default=1, help="seeds at the same time")
     parser.add_argument("--name", default="movies", help="of the file of results")
     options = parser.parse_args()
@@ -78,7 +89,7 @@ def main() -> None:
     torch.set_num_threads(1)
     found: dict[str, object] = {
         "changes": options.changes,
-        "reasons": options.reasons,
+        "reasons": not options.no_reasons,
         "must": MUST,
         "comprehensiveness_ratio": statistics.mean(one["comprehensiveness_ratio"] for one in runs),
         "columns": {
@@ -100,7 +111,7 @@ def run(seed: int, options: argparse.Namespace) -> tuple[dict[str, object], Foun
         asked = [sys.executable, "-m", "regard", "train", str(DATA / "movies_train.parquet")]
         asked += ["--out", f"{folder}/model", "--seed", str(seed), "--quiet", "--device", "cpu"]
         asked += [part for change in options.changes for part in ("--set", change)]
-        asked += ["--evidence-column", "evidence"] if options.reasons else []
+        asked += ["--evidence-column", "none"] if options.no_reasons else []
         subprocess.run(asked, check=True)
         classifier = DocumentClassifier.load(f"{folder}/model", device="cpu")
     found: Found = {}
@@ -129,6 +140,7 @@ def measure_rankings(
     fitted = classifier.fitted_
     texts = [document.text for document in documents]
     opponents = Opponents(fitted, texts, linear=classifier.baseline_)
+    known, cut = marked_words(), tokenize_many(texts, TextConfig())
     rows: dict[str, dict[int, float]] = {}
     for places, answers in fitted.answers(texts):
         own = METHODS[fitted.default_method].explain(answers)
@@ -137,6 +149,10 @@ def measure_rankings(
             assert lost is not None
             rows.setdefault("comprehensiveness", {})[places[row]] = lost.value
             rows.setdefault("comprehensiveness, random", {})[places[row]] = lost.random
+        for row, one in enumerate(own):
+            drawn = known.drawn(cut[places[row]], str(one.decisions[0].label))
+            for key, value in precisions_of(drawn, documents[places[row]], MARKS[split]):
+                rows.setdefault(f"{MARKED}, {key}, {split}", {})[places[row]] = value
         for name, some in {"default": own, **opponents.explain(answers)}.items():
             for row, one in enumerate(some):
                 for key, value in precisions(one, documents[places[row]], MARKS[split]):
@@ -144,20 +160,46 @@ def measure_rankings(
     return {name: [of[place] for place in sorted(of)] for name, of in rows.items()}
 
 
+def marked_words() -> MarkedWords:
+    """How often words are marked in the training reviews."""
+    from marked_words import MarkedWords
+
+    return MarkedWords(list(read_documents(DATA / "movies_train.parquet")))
+
+
 def precisions(
     explanation: Explanation, document: Document, columns: Sequence[str]
 ) -> Iterator[tuple[str, float]]:
     """The average precision of what is drawn, for each column in which something is marked."""
-    tokens, decision = token_spans(document.text), explanation.decisions[0]
+    decision = explanation.decisions[0]
     sentences = (decision.level("sentence"), decision.sentences_per_word)
-    drawn = (decision.words, decision.phrases, *sentences)
-    for level, weights in zip(DRAWN, drawn, strict=True):
+    yield from precisions_of((decision.words, decision.phrases, *sentences), document, columns)
+
+
+def precisions_of(
+    drawn: Sequence[Weights | None], document: Document, columns: Sequence[str]
+) -> Iterator[tuple[str, float]]:
+    """The same of words, phrases, sentences, and sentences per word."""
+    tokens = token_spans(document.text)
+    for column in columns:
+        truth = mark_tokens(tokens, read_evidence(document, column))
+        if truth.any():
+            found = average_precisions(tokens, truth, drawn)
+            yield from (
+                (f"{level}, {column}", one) for level, one in zip(DRAWN, found, strict=True)
+            )
+
+
+def average_precisions(
+    tokens: NDArray[np.int64], truth: NDArray[np.bool_], drawn: Sequence[Weights | None]
+) -> list[float]:
+    """The average precision of each thing that is drawn."""
+    found = []
+    for weights in drawn:
         assert weights is not None
         scores = score_tokens(tokens, weights.pieces, np.array(weights.amounts))
-        for column in columns:
-            truth = mark_tokens(tokens, read_evidence(document, column))
-            if truth.any():
-                yield f"{level}, {column}", average_precision(truth, scores)
+        found.append(average_precision(truth, scores))
+    return found
 
 
 def compare(level: str, marks: str, measured: Sequence[Found]) -> Mapping[str, object]:
@@ -170,7 +212,7 @@ def compare(level: str, marks: str, measured: Sequence[Found]) -> Mapping[str, o
         name
         for drawn in RIVALS.get(level, (level,))
         for name in measured[0]
-        if name.endswith(f", {drawn}, {marks}") and not name.startswith("default, ")
+        if name.endswith(f", {drawn}, {marks}") and not name.startswith(("default, ", MARKED))
     ]
     best = max(rivals, key=lambda name: float(means(name).mean()))
     own = means(f"default, {level}, {marks}")
@@ -184,6 +226,7 @@ def compare(level: str, marks: str, measured: Sequence[Found]) -> Mapping[str, o
         "lead": float(lead.mean()),
         "interval": [interval.low, interval.high],
         "documents": len(lead),
+        MARKED: float(means(f"{MARKED}, {level}, {marks}").mean()),
     }
 
 

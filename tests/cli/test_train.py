@@ -529,8 +529,9 @@ def test_reasons_in_a_column_are_learnt_from(shell, tmp_path):
     data.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     ended = shell("train", data, "--out", tmp_path / "model", "--evidence-column", "why", *FLAGS)
     assert ended.code == 0, ended.err
-    assert "the reasons marked in 60 documents are learnt from as texts of their own" in ended.err
+    assert "the reasons that people marked in 60 documents are learnt from: column why" in ended.err
     assert "54 training documents, 6 held out" in ended.err
+    assert "--evidence-column none leaves them" in ended.err
     audit = shell("audit", tmp_path / "model", data, "--evidence-column", "why", "--limit", "5")
     assert audit.code == 0, audit.err
     wrong = shell("train", data, "--out", tmp_path / "x", "--evidence-column", "because")
@@ -540,3 +541,29 @@ def test_reasons_in_a_column_are_learnt_from(shell, tmp_path):
     piped = ("train", "-", "--out", tmp_path / "x", "--evidence-column", "why")
     once = shell(*piped, stdin=data.read_bytes())
     assert "--evidence-column reads the data more than once" in once.error
+
+
+def test_a_column_called_evidence_is_learnt_from_unasked(shell, tmp_path):
+    """ERASER's files call it so; something else that is called so is left aside, and said."""
+
+    def trained(cell, *flags, last=None):
+        rows = [
+            {"text": f"we saw it and it was {word}", "label": label, "evidence": cell}
+            for word, label in [("dull", "bad"), ("great", "good")] * 30
+        ]
+        rows[-1]["evidence"] = cell if last is None else last
+        data = tmp_path / "marked.jsonl"
+        data.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        ended = shell("train", data, "--out", tmp_path / "model", "--overwrite", *flags, *FLAGS)
+        assert ended.code == 0, ended.err
+        return ended.err
+
+    spans = [{"start_char": 21, "end_char": 25}]
+    assert "marked in 60 documents are learnt from: column evidence" in trained(spans)
+    for err in (
+        trained(spans, "--evidence-column", "none"),
+        trained("seen on Monday"),
+        trained(""),
+    ):
+        assert "column evidence" not in err
+    assert "! column evidence is not learnt from" in trained(spans, last=[[3, 999]])

@@ -73,8 +73,9 @@ Marks = Annotated[
 EvidenceColumn = Annotated[
     str | None,
     typer.Option(
-        help="The column of what people marked as the reason for the label, to learn from it: "
-        "a list of start_char, end_char."
+        metavar="COLUMN|none",
+        help="What people marked as the reason for the label, to learn from it: a list of "
+        "start_char, end_char. Found by itself where the column is called evidence.",
     ),
 ]
 Unlabelled = Annotated[
