@@ -25,7 +25,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,6 +66,7 @@ class Set:
     words: tuple[int, int] | None = (1, 2)
     characters: tuple[int, int] | None = None  # instead of words, where words are not parted
     must: float | None = None  # what was asked for, in per cent
+    carried: tuple[str, ...] = ()  # other columns of the training file, given to regard as they are
 
 
 def rows(path: Path, text: Callable[[Row], str] = lambda row: str(row["text"])) -> Rows:
@@ -162,6 +163,12 @@ SETS = {
         two_files("rationales/movies_train.parquet", "rationales/movies_test.parquet"),
         must=93,
     ),
+    "movies-marked": Set(
+        "Movies (ERASER), with what people marked in its training file",
+        two_files("rationales/movies_train.parquet", "rationales/movies_test.parquet"),
+        must=93,
+        carried=("evidence",),
+    ),
 }
 
 
@@ -194,7 +201,7 @@ def main(
         return
     if options.splits:
         for name in options.sets:
-            write_parts(sets[name].parts(options.data), options.splits / name)
+            write_parts(sets[name], options.data, options.splits / name)
         return
     if options.written is None and not options.data.exists():
         sys.exit(f"{options.data} is not here; this benchmark needs those data")
@@ -237,7 +244,7 @@ class Measuring:
             if self.options.written is None:
                 for name in self.options.sets:
                     if self._missing(name):
-                        write_parts(self.sets[name].parts(self.options.data), folder / name)
+                        write_parts(self.sets[name], self.options.data, folder / name)
             work = [item for name in self.options.sets for item in self._missing(name)]
             # Seed after seed, so that whoever has to stop early has a figure of every set.
             work.sort(key=lambda item: 0.5 if item[2] is None else item[2])
@@ -320,15 +327,17 @@ class Measuring:
         return done.stdout
 
 
-def write_parts(parts: Iterable[Part], folder: Path) -> None:
+def write_parts(used: Set, data: Path, folder: Path) -> None:
     """Write what is trained and scored as packed JSON lines, a folder for each part."""
-    for number, part in enumerate(parts):
+    for number, part in enumerate(used.parts(data)):
         place = folder / f"{number:02}"
         place.mkdir(parents=True, exist_ok=True)
         for name, own in (("train", part.train), ("test", part.test)):
             with gzip.open(place / f"{name}.jsonl.gz", "wt", encoding="utf-8") as file:
                 for row in own:
                     plain = {"text": row["text"], "label": str(row["label"])}
+                    if name == "train":
+                        plain |= {column: row[column] for column in used.carried}
                     file.write(json.dumps(plain, ensure_ascii=False) + "\n")
 
 

@@ -536,6 +536,11 @@ def test_reasons_in_a_column_are_learnt_from(shell, tmp_path):
     assert audit.code == 0, audit.err
     wrong = shell("train", data, "--out", tmp_path / "x", "--evidence-column", "because")
     assert "no column 'because' of evidence; there are why" in wrong.error
+    several = shell(
+        *("train", data, "--out", tmp_path / "x"),
+        *("--text-column", "text,why", "--evidence-column", "why"),
+    )
+    assert "evidence is offsets into one text" in several.error
     other = shell("train", data, "--out", tmp_path / "x", "--task", "translate", "--marks", data)
     assert "--marks cannot be used with --task translate" in other.error
     piped = ("train", "-", "--out", tmp_path / "x", "--evidence-column", "why")

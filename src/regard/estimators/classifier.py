@@ -132,7 +132,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         marked = list[Reason]()
         if reasons is not None:
             documents = list(documents)
-            marked = reasons_in(_paired(documents, list(reasons)))
+            marked = reasons_in(documents, list(reasons))
         with TrainingProgress(quiet=not self.progress, lines=False) as bar:
             options = FitOptions(
                 weights=sample_weight,
@@ -495,6 +495,8 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         """
         number = itertools.count()
         start: list[_Start | None] = []
+        # Where n-grams learn from reasons, which make more of them, the network does not.
+        taught = data.with_reasons if self.wide is None else np.asarray
 
         def learn(
             training: TrainingConfig, places: NDArray[np.int64], judged: NDArray[np.int64]
@@ -514,7 +516,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             history = fit.train(
                 member,
                 FitData(
-                    self._batches(data, self._taught(data, places), training),
+                    self._batches(data, taught(places), training),
                     self._batches(data, judged, training) if len(judged) else None,
                     LabelJudge(loss, len(data.labels)),
                 ),
@@ -562,10 +564,6 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         else:
             held_out = self._answer_held_out(data, data.validation, fit.run)
         return _Trained(histories, held_out, seconds)
-
-    def _taught(self, data: Prepared, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """What a network learns from: reasons too, where no n-grams do, which make more of them."""
-        return data.with_reasons(places) if self.wide is None else places
 
     def _find_start(self, data: Prepared, fit: Fit, pretrained: Pretrained | None) -> _Start | None:
         """Find what a network starts from: a BERT, or word vectors; nothing where its draws do."""
@@ -757,15 +755,6 @@ class _Trained:
     histories: Sequence[History]
     held_out: HeldOut | None
     seconds: float  # of all of them, those of folds too
-
-
-def _paired(
-    documents: Sequence[Document], reasons: Sequence[Sequence[Span]]
-) -> Iterator[tuple[Document, Sequence[Span]]]:
-    """Each document with what was marked in it."""
-    if len(documents) != len(reasons):
-        raise DataError(f"there are {len(documents):,} texts, but reasons for {len(reasons):,}")
-    return zip(documents, reasons, strict=True)
 
 
 def _in_pieces(text: TextConfig) -> TextConfig:

@@ -225,11 +225,17 @@ def _plain(sentence: str) -> str:
 
 def reasons_in_column(documents: Iterable[Document], column: str) -> list[Reason]:
     """Read what people marked in the documents themselves: the spans in one of their columns."""
-    return reasons_in((document, read_evidence(document, column)) for document in documents)
+    return _reasons((document, read_evidence(document, column)) for document in documents)
 
 
-def reasons_in(marked: Iterable[tuple[Document, Sequence[Span]]]) -> list[Reason]:
+def reasons_in(documents: Sequence[Document], marked: Sequence[Sequence[Span]]) -> list[Reason]:
     """Make a reason of the spans in each document; none where nothing is marked, or no label is."""
+    if len(documents) != len(marked):
+        raise DataError(f"there are {len(documents):,} texts, but reasons for {len(marked):,}")
+    return _reasons(zip(documents, marked, strict=True))
+
+
+def _reasons(marked: Iterable[tuple[Document, Sequence[Span]]]) -> list[Reason]:
     found = []
     for place, (document, spans) in enumerate(marked):
         for start, end in spans:

@@ -156,7 +156,7 @@ class ClassificationJob(TrainingJob):
         column = self.asked.evidence_column
         if column is not None:
             return [] if column == "none" else self._read_reasons(column)
-        if self.reader.once or not self._has_evidence():
+        if self.reader.once or len(self.reader.columns.texts) > 1 or not self._has_evidence():
             return []
         try:
             return self._read_reasons(EVIDENCE)
@@ -388,6 +388,8 @@ def _require_file(asked: TrainingToDo, reader: Reader) -> None:
     for name, value in given.items():
         if value not in (None, "none") and reader.once:
             raise ConfigError(f"{name} reads the data more than once; give a file, not a pipe")
+    if asked.evidence_column not in (None, "none") and len(reader.columns.texts) > 1:
+        raise ConfigError("evidence is offsets into one text; name one column by --text-column")
 
 
 def _read_marks(asked: TrainingToDo) -> list[Mark]:
