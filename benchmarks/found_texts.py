@@ -147,6 +147,7 @@ SETS = {
     ),
     "nouns": Set("What nouns mean", meanings("noun", 8000, 4000)),
     "nouns-500": Set("What nouns mean, 500 to learn from", meanings("noun", 500, 4000)),
+    "nouns-all": Set("What nouns mean, all to learn from", meanings("noun", 74000, 8000)),
     "verbs": Set("What verbs mean", meanings("verb", 6000, 3000)),
     "cookies": Set("Sayings, English", cookies("", 8000, 3000)),
     "cookies-de": Set("Sayings, German", cookies("de", 6000, 3000)),

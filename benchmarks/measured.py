@@ -118,6 +118,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "movies": (*CHOSEN, *inside("audit", "faithfulness opponents plausibility")),
     "multi30k": TRANSLATING,
     "nearest-words": CLASSIFIER,
+    "marked-words": ("audit/plausibility.py", "records/weights.py"),
     "reasons": (*CLASSIFIER, "estimators/marked.py"),
     "letters-of-new": CLASSIFIER,
     "needle": (*CHOSEN, "audit/needle.py"),

@@ -116,6 +116,10 @@ SETS = {
     "lines-500": Set(
         "English, one line, 500 to learn from", described("en", 500, 4000, short=True, seed=1)
     ),
+    "english-all": Set("English, all to learn from", described("en", 52000, 6000)),
+    "lines-all": Set(
+        "English, one line, all to learn from", described("en", 52000, 6000, short=True)
+    ),
     "libraries": Set(
         "English, one line: a library?",
         described("en", 4000, 4000, short=True, label=is_library, seed=2),
