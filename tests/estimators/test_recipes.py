@@ -14,6 +14,8 @@ from regard.estimators.recipes import (
     recipe_for,
 )
 from regard.records.data import DataCheck, Lengths
+from regard.training.config import TrainingConfig
+from support.reviews import reviews, tiny
 
 
 def check(documents):
@@ -59,9 +61,9 @@ def test_another_recipe_is_an_error_that_names_them():
 
 
 def test_few_documents_are_cut_into_steps_enough():
-    recipe = replace(BALANCED, least_steps=STEPS)
-    assert recipe.batch_size(730, 64) == 18 and recipe.batch_size(40, 64) == 8
-    assert recipe.batch_size(100_000, 64) == 64 == BALANCED.batch_size(40, 64)
+    assert BALANCED.batch_size(730, 64) == 18 and BALANCED.batch_size(40, 64) == 8
+    left = replace(BALANCED, least_steps=0)
+    assert BALANCED.batch_size(100_000, 64) == 64 == left.batch_size(40, 64)
 
 
 def test_many_long_documents_are_read_less_often():
@@ -96,3 +98,12 @@ def test_what_is_asked_for_by_name_is_left_alone():
     assert asked.enough is None and asked.least_steps == 0
     usual = recipe_for("balanced", ["training.seed=1"])
     assert usual.enough == BALANCED.enough and usual.least_steps == STEPS
+
+
+def test_few_documents_get_smaller_batches_from_python_as_from_the_shell():
+    """The shell took steps of 8 documents where fit took steps of 64, from the same settings."""
+    usual = TrainingConfig.batch_size
+    for given, used in ((usual, 8), (32, 32)):
+        classifier = tiny(training__batch_size=given, training__epochs=1, progress=False)
+        classifier.fit(*reviews(60))
+        assert classifier.settings_.training.batch_size == used

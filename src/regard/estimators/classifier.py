@@ -57,7 +57,6 @@ from .label_forms import LabelForm
 from .marked import reasons_in
 from .own_vectors import learn_own_vectors
 from .pretrained import Pretrained, read_pretrained
-from .recipes import Recipe
 from .saved import MOST_SEEDS, Saved, SavedWide, Settings
 from .text_estimator import TextEstimator, draw_network
 from .trainer import FitData, Run, Watched, classification_loss
@@ -174,7 +173,12 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
                 options=options,
                 build_vocab=Vocab.from_counts if pretrained is None else pretrained.build_vocab,
             )
-            training = _suited(self.training, options.recipe, data, fresh=pretrained is None)
+            training = options.recipe.suit(
+                self.training,
+                documents=len(data.training),
+                words=data.check.tokens,
+                many_classes=pretrained is None and len(data.labels) > 2,
+            )
             self._adopt(
                 data.labels, data.vocab, options.label_form, data.text, training, pretrained
             )
@@ -760,22 +764,6 @@ class _Trained:
 def _in_pieces(text: TextConfig) -> TextConfig:
     """How a network reads that knows words out of the vocabulary by their pieces."""
     return replace(text, unknown="one") if text.unknown == "auto" else text
-
-
-def _suited(
-    training: TrainingConfig, recipe: Recipe, data: Prepared, *, fresh: bool
-) -> TrainingConfig:
-    """The settings of a training on these documents: what was left open follows them.
-
-    A ``fresh`` network has all to learn; one that reads through BERT has not.
-    """
-    documents, words = len(data.training), data.check.tokens
-    size = recipe.batch_size(documents, training.batch_size)
-    epochs = training.epochs
-    if epochs == TrainingConfig.epochs:  # any other number was asked for
-        many = fresh and len(data.labels) > 2
-        epochs = recipe.epochs(documents, words, batch_size=size, usual=epochs, many_classes=many)
-    return replace(training, batch_size=size, epochs=epochs)
 
 
 def _epochs_learnt(history: History, training: TrainingConfig) -> int:

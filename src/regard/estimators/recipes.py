@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from ..config import require_one_of
 from ..records.data import DataCheck
+from ..training.config import TrainingConfig
 
 __all__ = [
     "BALANCED",
@@ -49,8 +50,24 @@ class Recipe:
     learns_vectors: bool = False  # beforehand, of words, from the texts
     most_folded: tuple[int, int] = (0, 0)  # of more documents or words, a tenth held out will do
 
-    least_steps: int = 0  # of an epoch: few documents are cut into smaller batches
+    least_steps: int = STEPS  # of an epoch: few documents are cut into smaller batches
     enough: tuple[int, int] | None = None  # steps and words of all epochs; None: never enough
+
+    def suit(
+        self, training: TrainingConfig, *, documents: int, words: int, many_classes: bool = False
+    ) -> TrainingConfig:
+        """Return the settings of a training on so many documents: what was left open follows them.
+
+        A batch size or number of epochs other than the usual one was asked for, and is kept.
+        """
+        size, epochs = training.batch_size, training.epochs
+        if size == TrainingConfig.batch_size:
+            size = self.batch_size(documents, size)
+        if epochs == TrainingConfig.epochs:
+            epochs = self.epochs(
+                documents, words, batch_size=size, usual=epochs, many_classes=many_classes
+            )
+        return replace(training, batch_size=size, epochs=epochs)
 
     def batch_size(self, documents: int, usual: int) -> int:
         """Return how many documents to take in a step, so that a few make steps enough."""
@@ -163,4 +180,4 @@ def recipe_for(name: str, changes: Sequence[str]) -> Recipe:
     named = {change.partition("=")[0].strip() for change in changes}
     if "training.epochs" in named:
         found = replace(found, enough=None)
-    return found if "training.batch_size" in named else replace(found, least_steps=STEPS)
+    return replace(found, least_steps=0) if "training.batch_size" in named else found
