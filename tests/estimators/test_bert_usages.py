@@ -220,6 +220,14 @@ def test_windows_share_pieces_and_leave_none_out():
             assert one.stop - other.start >= 4
 
 
+def test_short_windows_do_not_read_each_piece_over_and_over():
+    """Where as many pieces were to be shared as a window has, it moved by one piece at a time."""
+    for room, stride in ((62, 64), (65, 64), (10, 9), (7, 4), (1, 0), (1, 64)):
+        parts = windows(300, room, stride)
+        assert sum(part.stop - part.start for part in parts) <= 2 * 300 + room
+        assert {place for part in parts for place in range(300)[part]} == set(range(300))
+
+
 def test_what_cannot_be_tuned_is_one_line(folder):
     """No folder, one class, overlapping tags, more layers than there are."""
     texts, labels = judged(20)

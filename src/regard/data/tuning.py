@@ -118,10 +118,13 @@ class TuningRows:
 
 
 def windows(length: int, room: int, stride: int) -> list[slice]:
-    """Cut so many pieces into windows of ``room`` at most; two share ``stride`` pieces or more."""
+    """Cut so many pieces into windows of ``room`` at most; two share ``stride`` pieces or more.
+
+    Half of a short window is the most that is asked for: each piece would be read over and over.
+    """
     if length <= room:
         return [slice(0, length)]
-    step = max(1, room - stride)
+    step = room - min(stride, room // 2)
     count = 1 + -(-(length - room) // step)
     # Spread evenly: the last would else share nearly all of its pieces with the one before.
     starts = [place * (length - room) // (count - 1) for place in range(count)]

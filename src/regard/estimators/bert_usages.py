@@ -541,7 +541,7 @@ class BertSpanFinder(BertUsage):
     def _windows(self, example: Example, text: CutText, asked: Integers) -> list[_Window]:
         made = []
         room = self._room - len(asked) - 3
-        for part in windows(len(text.ids), room, min(self.settings_.tuning.stride, room - 1)):
+        for part in windows(len(text.ids), room, self.settings_.tuning.stride):
             ids, spans = text.ids[part], text.tokens.spans[part]
             first = len(asked) + 2
             answers = np.zeros(first + len(ids) + 1, dtype=np.int64)
@@ -643,7 +643,7 @@ class BertTagger(BertUsage):
 
     def _parts(self, text: CutText) -> list[slice]:
         room = self._room - 2
-        return windows(len(text.ids), room, min(self.settings_.tuning.stride, room - 1))
+        return windows(len(text.ids), room, self.settings_.tuning.stride)
 
     def _row(self, text: CutText, part: slice, tags: Integers) -> TuningRow:
         answers = np.concatenate([[UNASKED], tags[part], [UNASKED]]).astype(np.int64)

@@ -31,7 +31,7 @@ class TuningConfig:
     layer_decay: float = 1.0  # each layer's learning rate, as a share of that of the one above
     dropout: float = 0.1  # of what enters the last layer
     longest: int | None = None  # pieces of a row at most; none: as many as the network reads
-    stride: int = 64  # pieces that two windows of a long text share
+    stride: int = 64  # pieces that two windows of a long text share, half of one at most
     long: Literal["cut", "stop"] = "cut"  # where a text must be read at once: cut and count, or end
     longest_answer: int = 64  # pieces of a span at most
     fresh: bool = False  # begin with fresh weights, to see what those of the folder are worth
