@@ -113,6 +113,22 @@ def test_pictures_that_cannot_be_read_are_named_and_left_out(pictures, captions)
         made().fit([b"none", b"nothing"], ["a", "b"])
 
 
+def test_a_picture_that_is_missing_is_counted_once_whatever_captions_it_has(
+    tmp_path, pictures, captions
+):
+    """A file has a row for each caption, and each of them names the picture."""
+    rows = ["image,caption"]
+    for place, (picture, caption) in enumerate(zip(pictures, captions, strict=True)):
+        (tmp_path / f"{place}.jpg").write_bytes(picture)
+        rows.append(f"{place}.jpg,{caption}")
+    rows += [f"missing.jpg,caption {place}" for place in range(3)]
+    (tmp_path / "captions.csv").write_text("\n".join(rows))
+    quick = made(training=TrainingConfig(epochs=1, monitor="loss"))
+    with pytest.warns(UserWarning, match="missing.jpg: No such file"):
+        quick.fit_file(tmp_path)
+    assert quick.facts_["pictures_left_out"] == 1
+
+
 def test_several_captions_of_a_picture_stay_on_one_side(pictures, captions):
     several = [[caption, f"{caption} again"] for caption in captions]
     quick = made(training=TrainingConfig(epochs=1, monitor="bleu"), validation=0.2)

@@ -102,13 +102,16 @@ def _opened(
     """Read the file of each picture, once where captions of a picture follow each other."""
     before: Captioned | None = None
     picture: PictureFile | None = None
+    told: set[str] = set()  # a picture that is missing is so for each of its captions
     for one in given:
         if before is None or one.picture is not before.picture:
             try:
                 picture = one.open()
             except DataError as problem:
                 picture = None
-                seen.left_out.append(str(problem))
+                if str(problem) not in told:
+                    seen.left_out.append(str(problem))
+                told.add(str(problem))
         before = one
         if picture is not None:
             yield one, picture
