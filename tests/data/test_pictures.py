@@ -57,6 +57,28 @@ def test_grey_is_three_equal_colours(mode):
     assert pixels[0, 0, 0] < 40 and pixels[0, 0, -1] > 215
 
 
+@pytest.mark.parametrize("kind", ["CMYK", "sideways", "float"])
+def test_a_picture_of_pillow_is_read_like_its_file(kind):
+    """A camera may have been held sideways, and PNG, in which we keep it, does not hold all."""
+    if kind == "sideways":
+        turned = Image.Exif()
+        turned[0x0112] = 6
+        file = written(two_halves(), "JPEG", exif=turned)
+    elif kind == "CMYK":
+        file = written(two_halves().convert("CMYK"), "JPEG")
+    else:
+        file = written(Image.fromarray(np.eye(8, dtype=np.float32)), "TIFF")
+    given = open_picture(Image.open(io.BytesIO(file.content)))
+    found, expected = (decode_picture(one, side=16).astype(int) for one in (given, file))
+    assert np.abs(found - expected).max() < 30
+    assert draw_small(given)[1:] == draw_small(file)[1:]
+
+
+def test_a_picture_of_pillow_that_is_empty_is_an_error_that_names_it():
+    with pytest.raises(DataError, match="picture 3: "):
+        open_picture(np.zeros((0, 3, 3), np.uint8), name="picture 3")
+
+
 def test_a_camera_that_was_held_sideways_is_turned_upright():
     exif = Image.Exif()
     exif[0x0112] = 6  # turn a quarter to the right

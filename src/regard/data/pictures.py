@@ -130,10 +130,14 @@ def open_picture(given: Given, *, name: str = "", folder: Path | None = None) ->
     return PictureFile(name or "picture", _written(given, name))
 
 
+_KEPT = ("1", "L", "LA", "I", "I;16", "P", "RGB", "RGBA")
+"""The modes of Pillow that a PNG file can hold."""
+
+
 def _written(given: object, name: str) -> bytes:
-    """What a picture of Pillow or an array would be as a file, without loss."""
+    """What a picture of Pillow or an array would be as a file, without loss; upright."""
     require_pillow()
-    from PIL import Image
+    from PIL import Image, ImageOps
 
     if not isinstance(given, Image.Image):
         array = np.asarray(given)
@@ -144,7 +148,11 @@ def _written(given: object, name: str) -> bytes:
             )
         given = Image.fromarray(array)
     file = io.BytesIO()
-    given.save(file, "PNG")
+    with _naming(PictureFile(name or "a picture", b"")):
+        # A PNG file says nothing of a camera that was held sideways.
+        upright = ImageOps.exif_transpose(given)
+        kept = upright if upright.mode in _KEPT else _in_colour(upright)
+        kept.save(file, "PNG")
     return file.getvalue()
 
 
