@@ -2,13 +2,14 @@
 
 import io
 import struct
+import sys
 import zlib
 
 import numpy as np
 import pytest
 
 from regard.data.pictures import PictureFile, decode_picture, draw_small, open_picture
-from regard.errors import DataError
+from regard.errors import DataError, MissingExtra
 
 Image = pytest.importorskip("PIL.Image", reason="no pillow")
 
@@ -77,6 +78,14 @@ def test_a_picture_of_pillow_is_read_like_its_file(kind):
 def test_a_picture_of_pillow_that_is_empty_is_an_error_that_names_it():
     with pytest.raises(DataError, match="picture 3: "):
         open_picture(np.zeros((0, 3, 3), np.uint8), name="picture 3")
+
+
+def test_without_pillow_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    with pytest.raises(MissingExtra, match=r"regard\[images\]"):
+        decode_picture(PictureFile("picture", b""), side=8)
+    with pytest.raises(MissingExtra, match=r"regard\[images\]"):
+        draw_small(PictureFile("picture", b""))
 
 
 def test_a_camera_that_was_held_sideways_is_turned_upright():

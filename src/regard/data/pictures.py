@@ -192,9 +192,9 @@ class _Opened:
         self._picture, self._side = picture, side
 
     def __enter__(self) -> Image:
-        from PIL import ImageOps
-
         with _naming(self._picture):
+            from PIL import ImageOps
+
             image = _open_head(self._picture)
             pixels = image.width * image.height
             if pixels > MOST_PIXELS:
