@@ -81,6 +81,13 @@ def test_sampling_follows_its_seed(shell, model):
     assert len({drawn(seed) for seed in range(4)}) > 1
 
 
+def test_a_line_given_often_is_sampled_anew_each_time(shell, model):
+    lines = shell(
+        *("translate", model, "-", "--sample", "--temperature", 3), stdin=b"a b c d\n" * 1060
+    ).out.splitlines()
+    assert len(lines) == 1060 and lines[1024:] != lines[: 1060 - 1024]
+
+
 def test_evaluate_prints_scores_with_signatures(shell, model, folder):
     """002-18: the columns are those of the training."""
     ran = shell("evaluate", model, folder / "test.tsv")

@@ -78,6 +78,12 @@ def test_twenty_pictures_are_learnt_by_heart(fitted, pictures, captions):
     assert losses == sorted(losses, reverse=True)
 
 
+def test_a_picture_given_often_is_sampled_anew_each_time(fitted, pictures):
+    asked = GenerationConfig(method="sample", temperature=3.0, longest=8)
+    found = fitted.predict(pictures[:1] * 70, generation=asked)
+    assert found[64:] != found[:6]
+
+
 def test_each_word_says_which_cells_it_looked_at(fitted, pictures, captions):
     (found,) = fitted.explain(pictures[:1])
     assert found.text == captions[0]

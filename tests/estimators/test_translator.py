@@ -90,6 +90,14 @@ def test_company_and_order_change_nothing(fitted, method):
         fitted.generation = before
 
 
+def test_a_text_given_often_is_sampled_anew_each_time(fitted):
+    """Texts are written about in chunks, and each chunk had the draws of the first."""
+    asked = dataclasses.replace(fitted.generation, method="sample", temperature=3.0)
+    found = fitted.predict(["a b c d"] * 1060, generation=asked)
+    assert found[1024:] != found[: 1060 - 1024]
+    assert found == fitted.predict(["a b c d"] * 1060, generation=asked)
+
+
 def test_nothing_is_written_about_nothing(fitted):
     assert fitted.predict(["", "  "]) == ["", ""]
     assert fitted.predict([]) == []

@@ -74,6 +74,7 @@ from .training_captions import (
     look_at_pictures,
     prepare_captions,
 )
+from .writer import of_chunk
 from .writing_estimator import WritingEstimator, train_writer
 
 __all__ = ["CAPTION_GENERATION", "CAPTION_TRAINING", "CAPTION_UNITS", "Captioner"]
@@ -399,8 +400,8 @@ class Captioner(WritingEstimator[ShowAttendTellConfig]):
         self, pictures: Iterator[PictureFile], config: GenerationConfig
     ) -> Iterator[_Wrote]:
         self._require_fitted()
-        for looked in self._looked_at(pictures):
-            yield from self._write(looked, config)
+        for number, looked in enumerate(self._looked_at(pictures)):
+            yield from self._write(looked, of_chunk(config, number))
 
     def _looked_at(
         self, pictures: Iterator[PictureFile], left_out: list[str] | None = None

@@ -44,7 +44,7 @@ from .saved import SavedTranslator, TranslatorSettings
 from .text_estimator import draw_network
 from .trainer import FitData, Run
 from .training_pairs import Fixed, PairJudge, PreparedPairs, prepare_pairs, suit_pairs
-from .writer import TextWriter, Wrote, align_pairs
+from .writer import TextWriter, Wrote, align_pairs, of_chunk
 from .writing_estimator import WritingEstimator, train_writer
 
 __all__ = ["TRANSLATION_TRAINING", "Translator"]
@@ -400,8 +400,8 @@ class Translator(WritingEstimator[PairConfig]):
 
     def _written(self, sources: Iterable[str], config: GenerationConfig) -> list[Wrote]:
         wrote: list[Wrote] = []
-        for chunk in chunks(read_strings(sources)):
-            wrote += self.writer_.write(self.model_, chunk, config)
+        for number, chunk in enumerate(chunks(read_strings(sources))):
+            wrote += self.writer_.write(self.model_, chunk, of_chunk(config, number))
         return wrote
 
     def _effective_count(self, wrote: Sequence[Wrote]) -> float | None:

@@ -24,7 +24,7 @@ from ..text.units import START, Units, spell
 from ..text.vocab import PADDING, UNKNOWN, CutText, cut_texts
 from ..training.seeds import derived_seed
 
-__all__ = ["TextWriter", "Wrote", "align_pairs"]
+__all__ = ["TextWriter", "Wrote", "align_pairs", "of_chunk"]
 
 BATCH_TEXTS = 128
 """How many texts are written about together."""
@@ -37,6 +37,11 @@ BATCH_PIECES = 8192
 _NOTHING = Hypothesis(
     torch.zeros(0, dtype=torch.int64), 0.0, 0.0, ended=True, weights=torch.zeros(0, 0)
 )
+
+
+def of_chunk(config: GenerationConfig, number: int) -> GenerationConfig:
+    """Return how to write about a chunk of many sources: its draws are no other chunk's."""
+    return replace(config, seed=derived_seed(config.seed, "chunk", number)) if number else config
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -306,11 +306,13 @@ class _Writing:
         return count
 
     def _translated(self, documents: Reader) -> Iterator[tuple[Document, list[Candidate]]]:
+        from ...estimators.writer import of_chunk
         from ...models.reader import chunks
 
-        for chunk in chunks(counted(documents, "translated", quiet=self.quiet)):
-            texts = [one.text for one in chunk]
-            found = self.translator.candidates(texts, self.n_best, generation=self.generation)
+        read = counted(documents, "translated", quiet=self.quiet)
+        for number, chunk in enumerate(chunks(read)):
+            texts, generation = [one.text for one in chunk], of_chunk(self.generation, number)
+            found = self.translator.candidates(texts, self.n_best, generation=generation)
             yield from zip(chunk, found, strict=True)
 
     def _lines(self, found: Sequence[Candidate]) -> list[str]:
