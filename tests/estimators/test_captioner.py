@@ -94,6 +94,13 @@ def test_each_word_says_which_cells_it_looked_at(fitted, pictures, captions):
     assert found.picture[:2] == b"\xff\xd8" and (found.width, found.height) == (32, 32)
 
 
+def test_how_many_cells_a_word_looked_at_leaves_the_end_out(fitted, pictures, captions):
+    """An evaluation counted the look before the end too, and an explanation does not."""
+    found = fitted.evaluate(caption_pictures(pictures[:4], captions[:4]), worst=0).scores
+    counts = [one.effective_counts for one in fitted.explain(pictures[:4], receipt=False)]
+    assert found.effective_count == pytest.approx(np.concatenate(counts).mean())
+
+
 def test_a_saved_captioner_writes_the_same(fitted, pictures, tmp_path):
     fitted.save(tmp_path / "model")
     loaded = Captioner.load(tmp_path / "model", device="cpu")

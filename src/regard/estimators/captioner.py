@@ -486,12 +486,14 @@ class Captioner(WritingEstimator[ShowAttendTellConfig]):
         """How many cells a written word looked at, on average."""
         if not self.settings_.network.attends:
             return None
-        counts = [
-            count_effective(one.found[0].weights.float().numpy())
-            for one in wrote
-            if one.found[0].weights is not None
-        ]
-        return float(np.concatenate(counts).mean()) if counts else None
+        counts = [np.zeros(0)]
+        for best in (one.found[0] for one in wrote):
+            if best.weights is not None:
+                # Where it looked before the end is not where a word looked.
+                looked = best.weights[: len(written_ids(best))]
+                counts.append(count_effective(looked.float().numpy()))
+        found = np.concatenate(counts)
+        return float(found.mean()) if len(found) else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
