@@ -89,6 +89,31 @@ def test_each_usage_goes_all_the_way(shell, tmp_path, folder, data, task, column
     assert refused.code == 1 and "bert-han" in refused.err
 
 
+@pytest.mark.parametrize(
+    ("task", "columns", "answer"),
+    [
+        ("bert-pair", {"first": "a", "second": "b"}, "probability"),
+        ("bert-span", {"question": "q", "text": "body"}, "answer_start"),
+    ],
+)
+def test_new_texts_may_have_other_columns(shell, tmp_path, folder, data, task, columns, answer):
+    model, new = tmp_path / "model", tmp_path / "new.jsonl"
+    asked = ["--source-column", "question"] if task == "bert-span" else []
+    told = shell(
+        *("train", data, "--task", task, "--bert", folder, "--out", model, *asked),
+        *("--epochs", "1", "--device", "cpu"),
+    )
+    assert told.code == 0, told.err
+    given = {columns[name]: row(1)[name] for name in columns}
+    new.write_text(f"{json.dumps(given)}\n")
+    names = ["--source-column", "a", "--target-column", "b"]
+    if task == "bert-span":
+        names = ["--source-column", "q", "--text-column", "body"]
+    told = shell("predict", model, new, *names)
+    assert told.code == 0, told.err
+    assert answer in json.loads(told.out)
+
+
 def test_what_is_wrong_is_one_line(shell, tmp_path, folder, data):
     """No folder, an option of another task, a broken cell."""
     out = tmp_path / "model"

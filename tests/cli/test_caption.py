@@ -87,6 +87,17 @@ def test_a_folder_is_captioned_without_what_is_broken(model, pictures):
     assert all(f"{number}.png" in found.output for number in range(24))
 
 
+def test_a_captioner_that_looks_at_all_cells_alike_writes_and_shows_no_place(pictures, tmp_path):
+    out = tmp_path / "model"
+    asked = ["train", pictures, "--task", "caption", "--out", out, "--device", "cpu"]
+    found = invoke(*asked, *CHANGES, "--set", "network.attention=mean", "--epochs", 1)
+    assert found.exit_code == 0, found.output
+    told = invoke("caption", out, pictures / "3.png", "--device", "cpu", "-q")
+    assert told.exit_code == 0 and "3.png: " in told.stdout
+    refused = invoke("caption", out, pictures / "3.png", "--out", tmp_path / "page.html")
+    assert "looks at all cells alike" in str(refused.exception)
+
+
 def test_an_evaluation_shows_the_worst_first(model, pictures, tmp_path):
     out = tmp_path / "errors.html"
     found = invoke("evaluate", model[0], pictures, "--out", out, "--device", "cpu")

@@ -48,6 +48,17 @@ def test_any_classifier_votes_and_is_saved(tmp_path):
     np.testing.assert_array_equal(again.predict_proba(texts), likely[:-1])
 
 
+def test_no_document_is_partly_learnt_and_partly_held_out():
+    texts, labels = reviews(60)
+    voter = VotingClassifier(tiny(progress=False)).fit(texts, labels)
+    homes = np.repeat(
+        np.arange(len(texts)), [len(cut_pieces(text, TextConfig())) for text in texts]
+    )
+    fitted = voter.classifier
+    learnt, held_out = homes[fitted.training_places_], homes[fitted.held_out_places_]
+    assert len(held_out) and not set(learnt.tolist()) & set(held_out.tolist())
+
+
 def test_what_is_wrong_is_one_line(tmp_path):
     with pytest.raises(ConfigError, match="rule cannot be 'most'"):
         VotingClassifier(tiny(), rule="most")

@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 
 from regard.data.pairs import parse_links
 from regard.errors import ConfigError, DataError, MissingExtra
+from regard.estimators.training_captions import CaptionJudge
+from regard.estimators.training_pairs import PairJudge
 from regard.records.alignment import Alignment
 from regard.records.translation import GoldLinks
+from regard.tasks.generate import GenerationConfig
 from regard.tasks.translations import (
     BLEU_COUNTS,
     bleu_counts,
@@ -25,6 +28,7 @@ from regard.tasks.translations import (
     score_links,
     score_translations,
 )
+from regard.text.units import UnitsConfig, build_units
 from support.aligned import aligned
 
 sacrebleu = pytest.importorskip("sacrebleu", reason="the extra translate is not installed")
@@ -61,7 +65,8 @@ def test_texts_and_references_must_fit(written):
         score_translations(written, ["a"] if written else [])
 
 
-def test_without_sacrebleu_it_says_what_to_install(monkeypatch):
+@pytest.fixture
+def no_sacrebleu(monkeypatch):
     real = builtins.__import__
 
     def refuse(name, *rest):
@@ -70,6 +75,20 @@ def test_without_sacrebleu_it_says_what_to_install(monkeypatch):
         return real(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", refuse)
+
+
+def test_without_sacrebleu_nothing_is_written_before_that_is_said(no_sacrebleu):
+    """Trainings and evaluations that would need it end before they begin."""
+    units = build_units(["a b"], UnitsConfig(kind="words", min_count=1))
+    for judge in (
+        lambda: PairJudge(units, GenerationConfig()),
+        lambda: CaptionJudge(units, GenerationConfig(), None, []),
+    ):
+        with pytest.raises(MissingExtra, match="needs sacrebleu"):
+            judge()
+
+
+def test_without_sacrebleu_it_says_what_to_install(no_sacrebleu):
     with pytest.raises(MissingExtra, match=r"needs sacrebleu.*pip install 'regard\[translate\]'"):
         score_translations(["a"], ["a"])
 

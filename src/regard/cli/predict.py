@@ -28,6 +28,13 @@ def predict(
         typer.Option(help="Where to write: {written}, or - for standard output."),
     ] = "-",
     text_column: TextColumn = None,
+    source_column: Annotated[
+        str | None,
+        typer.Option(help="The column of the first text of a pair, or of the question (BERT)."),
+    ] = None,
+    target_column: Annotated[
+        str | None, typer.Option(help="The column of the second text of a pair (BERT).")
+    ] = None,
     abstain_below: Annotated[
         float, typer.Option(min=0, max=1, help="Give no label where the probability is below this.")
     ] = 0.0,
@@ -77,6 +84,8 @@ def predict(
         data=data,
         out=out,
         text_column=text_column,
+        source_column=source_column,
+        target_column=target_column,
         abstain_below=abstain_below,
         explain=explain,
         receipt=receipt,

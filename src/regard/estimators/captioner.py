@@ -50,7 +50,7 @@ from ..records.caption import Caption, CaptionEvaluation
 from ..records.data import CaptionCheck, describe_left_out
 from ..records.history import History
 from ..records.translation import Candidate
-from ..tasks.captions import score_captions
+from ..tasks.captions import require_caption_bleu, score_captions
 from ..tasks.generate import (
     ForcingConfig,
     GenerationConfig,
@@ -287,6 +287,7 @@ class Captioner(WritingEstimator[ShowAttendTellConfig]):
         cannot be read is left out, and named in the scores.
         """
         self._require_fitted()
+        require_caption_bleu()
         files, references, left_out = _group(captions)
         wrote: list[_Wrote] = []
         losses: list[tuple[float, int]] = []

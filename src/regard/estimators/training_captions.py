@@ -24,7 +24,7 @@ from ..errors import DataError
 from ..models.base import WritingModel
 from ..models.picture_reader import PictureReader
 from ..models.show_attend_tell import CaptionBatch
-from ..tasks.captions import caption_bleu_counts
+from ..tasks.captions import caption_bleu_counts, require_caption_bleu
 from ..tasks.generate import GenerationConfig, TokenLoss, generate
 from ..tasks.translations import BLEU_COUNTS, bleu_of_counts
 from ..text.units import Units, UnitsConfig, build_units
@@ -254,6 +254,10 @@ class CaptionJudge:
     pictures: EncodedCaptions | None  # those held out
     references: Sequence[Sequence[str]]
     bleu: bool = True
+
+    def __post_init__(self) -> None:
+        if self.bleu:
+            require_caption_bleu()
 
     def __call__(
         self, model: WritingModel[PictureBatch], batches: Batches[CaptionBatch], team: Team

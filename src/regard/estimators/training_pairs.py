@@ -23,7 +23,7 @@ from ..data.splits import split_by_group
 from ..errors import DataError
 from ..models.base import PairModel
 from ..tasks.generate import GenerationConfig, TokenLoss, generate
-from ..tasks.translations import BLEU_COUNTS, bleu_counts, bleu_of_counts
+from ..tasks.translations import BLEU_COUNTS, bleu_counts, bleu_of_counts, require_sacrebleu
 from ..text.units import Units, UnitsConfig, build_units
 from ..training.batches import Batches
 from ..training.devices import device_of
@@ -131,6 +131,10 @@ class PairJudge:
     units: Units  # of the targets
     generation: GenerationConfig
     bleu: bool = True
+
+    def __post_init__(self) -> None:
+        if self.bleu:
+            require_sacrebleu()
 
     def __call__(
         self, model: PairModel, batches: Batches[PairBatch], team: Team

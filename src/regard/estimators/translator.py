@@ -32,6 +32,7 @@ from ..tasks.translations import (
     doubt_translations,
     mean_effective_count,
     rank_pairs,
+    require_sacrebleu,
     score_translations,
 )
 from ..text.units import Units, UnitsConfig
@@ -291,6 +292,7 @@ class Translator(WritingEstimator[PairConfig]):
         Where single letters are written the character error rate is given too.
         """
         self._require_fitted()
+        require_sacrebleu()
         given = list(pairs)
         wrote = self._written([pair.source for pair in given], self.generation)
         texts = [self.writer_.candidate(one).text for one in wrote]

@@ -29,6 +29,7 @@ __all__ = ["RULES", "VotingClassifier", "cut_pieces"]
 
 Floats = NDArray[np.float64]
 _ABOUT, _MODEL = "voting.json", "pieces"
+_DOCUMENT = "\0document"  # a column of pieces that no file has: which document each is of
 
 
 def _vote(likely: Floats) -> Floats:
@@ -84,10 +85,13 @@ class VotingClassifier:
         *,
         options: FitOptions = FitOptions(choose_method=False),  # noqa: B008
     ) -> Self:
-        """Train on a stream of documents."""
+        """Train on a stream of documents, of each of which all pieces are held out or none."""
+        if options.split == "random":
+            columns = replace(options.columns, group=_DOCUMENT)
+            options = replace(options, split="group", columns=columns)
         pieces = (
-            replace(document, text=piece)
-            for document in documents
+            replace(document, text=piece, fields={**document.fields, _DOCUMENT: number})
+            for number, document in enumerate(documents)
             for piece in self._cut(document.text)
         )
         self.classifier.fit_documents(pieces, options=options)

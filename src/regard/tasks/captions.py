@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import DataError, MissingExtra
+from ..errors import DataError
 from ..records.caption import CaptionScores
-from .translations import BLEU_COUNTS
+from .translations import BLEU_COUNTS, require_sacrebleu
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.bleu import BLEU
 
-__all__ = ["caption_bleu_counts", "plain_words", "score_captions"]
+__all__ = ["caption_bleu_counts", "plain_words", "require_caption_bleu", "score_captions"]
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
@@ -81,9 +81,13 @@ def _plain(
     return [plain_words(text) for text in written], streams
 
 
+def require_caption_bleu() -> None:
+    """Raise ``MissingExtra`` where there is nothing to score captions with."""
+    require_sacrebleu("images", "scoring captions")
+
+
 def _bleu(order: int) -> BLEU:
-    try:
-        from sacrebleu.metrics.bleu import BLEU
-    except ImportError as problem:
-        raise MissingExtra("sacrebleu", "images", "scoring captions") from problem
+    require_caption_bleu()
+    from sacrebleu.metrics.bleu import BLEU
+
     return BLEU(max_ngram_order=order, tokenize="none")

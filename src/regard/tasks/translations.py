@@ -30,6 +30,7 @@ __all__ = [
     "links_of",
     "mean_effective_count",
     "rank_pairs",
+    "require_sacrebleu",
     "score_links",
     "score_translations",
 ]
@@ -126,12 +127,19 @@ def bleu_of_counts(counts: NDArray[np.float64]) -> float:
     return float(score.score)
 
 
-def _metrics() -> tuple[BLEU, CHRF]:
+def require_sacrebleu(extra: str = "translate", purpose: str = "scoring translations") -> None:
+    """Raise ``MissingExtra`` where there is no sacrebleu: before all is written, not after."""
     try:
-        from sacrebleu.metrics.bleu import BLEU
-        from sacrebleu.metrics.chrf import CHRF
+        import sacrebleu.metrics  # noqa: F401
     except ImportError as problem:
-        raise MissingExtra("sacrebleu", "translate", "scoring translations") from problem
+        raise MissingExtra("sacrebleu", extra, purpose) from problem
+
+
+def _metrics() -> tuple[BLEU, CHRF]:
+    require_sacrebleu()
+    from sacrebleu.metrics.bleu import BLEU
+    from sacrebleu.metrics.chrf import CHRF
+
     return BLEU(), CHRF()
 
 

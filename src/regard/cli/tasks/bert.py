@@ -239,9 +239,14 @@ def _predict(task: str, asked: DocumentsToLabel) -> None:
             raise ConfigError(f"{option} is for classifiers; {asked.model} holds a tuned BERT")
     existing(asked.data)
     estimator = USAGES[task].load(asked.model, device=asked.device)
-    options = {"text_column": asked.text_column, "encoding": asked.encoding}
+    options = {
+        "text_column": asked.text_column,
+        "source_column": asked.source_column,
+        "target_column": asked.target_column,
+        "encoding": asked.encoding,
+    }
     if task == "bert-pair":
-        options["source_column"] = asked.text_column
+        options["source_column"] = asked.source_column or asked.text_column
     columns = _Columns.of(task, options, estimator.facts_)
     reader = open_documents(asked.data, columns.open(answered=False), asked.on_bad_row)
     rows = _answered(estimator, reader, columns, asked.abstain_below)
@@ -346,11 +351,12 @@ def _choices() -> dict[str, Iterable[str]]:
 _CUT = "{text}, as far as it reads in one go"
 
 
-def _task(name: str, noun: str, *columns: str) -> Task:
+def _task(name: str, noun: str, *columns: str, new: tuple[str, ...] = ()) -> Task:
+    """A usage, the columns that its examples have, and those that new texts have beside a text."""
     instead = {"translate": "use regard predict", "look": _HAN, "diff": "use regard evaluate"}
     return Task(
         noun=noun,
-        options={"train": ("bert", *columns), "evaluate": columns},
+        options={"train": ("bert", *columns), "evaluate": columns, "predict": new},
         instead={**instead, "explain": _HAN, "audit": _HAN},
         train=partial(_train, name),
         evaluate=partial(_evaluate, name),
@@ -366,10 +372,20 @@ def _task(name: str, noun: str, *columns: str) -> Task:
 BERT_TASKS: dict[str, Task] = {
     "bert-text": _task("bert-text", "BERT for texts", "text_column", "label_column"),
     "bert-pair": _task(
-        "bert-pair", "BERT for pairs", "source_column", "target_column", "label_column"
+        "bert-pair",
+        "BERT for pairs",
+        "source_column",
+        "target_column",
+        "label_column",
+        new=("source_column", "target_column"),
     ),
     "bert-span": _task(
-        "bert-span", "BERT for spans", "text_column", "source_column", "target_column"
+        "bert-span",
+        "BERT for spans",
+        "text_column",
+        "source_column",
+        "target_column",
+        new=("source_column",),
     ),
     "bert-tag": _task("bert-tag", "BERT for tags", "text_column", "target_column"),
 }

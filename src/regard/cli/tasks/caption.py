@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ...config import require_one_of, with_text_values
 from ...errors import ConfigError, DataError
 from ..inputs import existing
-from ..output import Delivery, Drawn, Remarks, counted, say
+from ..output import Delivery, Drawn, Remarks, counted, say, show
 from ..training import TRANSLATOR_PARTS, TrainingJob, share_or_file, split_changes
 from .task import (
     Answering,
@@ -155,6 +155,12 @@ def _caption(asked: PicturesToCaption) -> None:
         generation = replace(generation, method=method, beam=asked.beam)  # type: ignore[arg-type]
     remarks = Remarks(quiet=asked.quiet)
     files = _readable(asked.pictures, captioner, remarks)
+    if not captioner.settings_.network.attends and asked.out is None and not asked.json:
+        remarks.say()
+        for file in counted(files, "captioned", quiet=asked.quiet):
+            show(f"{file.name}: {captioner.predict([file], generation=generation)[0]}")
+        say("it looks at all cells alike, so there is no telling where", quiet=asked.quiet)
+        return
     found = [
         captioner.explain([one], receipt=asked.receipt, generation=generation)[0]
         for one in counted(files, "captioned", quiet=asked.quiet)

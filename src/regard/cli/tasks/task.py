@@ -126,6 +126,8 @@ class DocumentsToLabel:
     data: str
     out: str
     text_column: str | None
+    source_column: str | None
+    target_column: str | None
     abstain_below: float
     explain: bool
     receipt: bool
