@@ -12,6 +12,7 @@ from .explanation import Explanation
 from .history import History
 
 __all__ = [
+    "MAJORITY",
     "Advantage",
     "Baseline",
     "Calibration",
@@ -26,6 +27,9 @@ __all__ = [
     "ModelFacts",
     "ReliabilityBin",
 ]
+
+MAJORITY = "most frequent class"
+"""The method that guesses: it looks at no text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +105,11 @@ class Baseline:
     macro_f1_difference: Advantage
     constant_answer: str | None = None  # what it always answers, where it does so
     note: str = ""  # such as which documents it learned from
+
+    @property
+    def learned(self) -> bool:
+        """Whether it looks at the texts, even where it answers all of them alike."""
+        return self.name != MAJORITY
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ModelError
+from ..records.evaluation import MAJORITY
 from .predictions import BaselineAnswers, Floats, Integers, soften
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ __all__ = [
     "baseline_seconds",
 ]
 
-MAJORITY = "most frequent class"
 TFIDF = "TF-IDF + logistic regression"
 BAYES = "TF-IDF + naive Bayes"
 

@@ -1,8 +1,12 @@
+import numpy as np
 import pytest
 from rich.cells import cell_len
 
+from regard.records.evaluation import MAJORITY
+from regard.tasks.metrics import evaluate
+from regard.tasks.predictions import BaselineAnswers
 from regard.views.evaluation.terminal import summary
-from support.evaluations import complete, evaluated
+from support.evaluations import complete, evaluated, predictions
 
 
 @pytest.mark.parametrize("several", [False, True])
@@ -14,6 +18,18 @@ def test_the_first_lines_are_the_verdict(several):
     assert lines[1].startswith("TF-IDF + logistic regression: ")
     assert lines[2].startswith("Always guessing ‘")
     assert lines[3].split()[0] in ("Better", "Worse", "These")
+
+
+def test_a_method_that_learned_keeps_its_name_where_it_always_says_the_same():
+    """Of few rare documents TF-IDF says the commonest class of all, and is no guess for that."""
+    given = predictions(("common", "rare"), 100, noise=3.0)
+    certain = np.full((100, 2), [0.9, 0.1])
+    learned = BaselineAnswers("TF-IDF", certain - np.linspace(0, 0.1, 100)[:, None] * [1, -1])
+    found = evaluate(given, baselines=[learned, BaselineAnswers(MAJORITY, certain)])
+    lines = "\n".join(summary(found))
+    assert lines.count("\nTF-IDF (always ‘common’)") == 2
+    assert lines.count("\nAlways guessing ‘common’") == 2
+    assert " TF-IDF (always ‘common’) (" in lines
 
 
 def test_columns_line_up_whatever_the_script_of_the_names():

@@ -10,7 +10,7 @@ __all__ = ["compare_with", "find_learned_baseline", "headline", "name_baseline",
 
 def find_learned_baseline(evaluation: Evaluation) -> Baseline | None:
     """Return the strongest plain method that looks at the texts, if one was measured."""
-    learned = [part for part in evaluation.baselines if part.constant_answer is None]
+    learned = [part for part in evaluation.baselines if part.learned]
     return max(learned, key=lambda part: part.accuracy, default=None)
 
 
@@ -31,13 +31,15 @@ def name_baseline(baseline: Baseline) -> str:
     """Name a plain method, or say what it always answers."""
     if baseline.constant_answer is None:
         return baseline.name
+    if baseline.learned:
+        return f"{baseline.name} (always ‘{baseline.constant_answer}’)"
     return f"Always guessing ‘{baseline.constant_answer}’"
 
 
 def compare_with(baseline: Baseline) -> str:
     """Say whether the model beats a plain method, and whether these documents can tell."""
     name = name_baseline(baseline)
-    name = name if baseline.constant_answer is None else name[0].lower() + name[1:]
+    name = name if baseline.learned else name[0].lower() + name[1:]
     difference = baseline.accuracy_difference
     value, low, high = (
         points(number, sign=True)
