@@ -1,4 +1,5 @@
 import math
+import re
 from functools import partial
 
 import pytest
@@ -71,6 +72,18 @@ def test_several_labels_a_document_are_doubted_one_by_one(fitted_tags):
     found = fitted_tags.look(given)
     assert {entry.label for entry in found.classes} <= {"art", "music"}
     assert all(suspect.answer not in suspect.labels for suspect in found.suspects)
+
+
+def test_documents_without_any_label_are_no_answers(fitted_tags):
+    """Of several labels none may hold: then nothing decided for the likeliest of them."""
+    texts = tagged(60, seed=5)[0]
+    said = [{str(name) for name in labels} for labels in fitted_tags.predict(texts)]
+    assert any(not labels for labels in said) and any(len(labels) > 1 for labels in said)
+    found = fitted_tags.look([Document(text, None) for text in texts], words=["film"])
+    answered = {str(entry.label): entry.documents for entry in found.classes}
+    assert answered == {name: sum(name in one for one in said) for name in ("art", "music")}
+    uses = {use.label: use.count for use in found.words[0].uses}
+    assert uses[None] == len(re.findall(r"\bfilm\b", " ".join(texts).lower()))
 
 
 def test_a_word_that_the_model_does_not_know_is_said(fitted):

@@ -66,6 +66,12 @@ class Answers:
         """Whether class ``number`` is an answer where these are the probabilities, (documents,)."""
         return likely[:, number] > 0.5 if self.multilabel else likely.argmax(1) == number
 
+    def answered(self, place: int) -> tuple[int, ...]:
+        """The chosen classes that are answers about one document; of several labels maybe none."""
+        likely = self.probabilities[place : place + 1]
+        held = (bool(self.decided(likely, number)[0]) for number in self.chosen[place])
+        return tuple(compress(self.chosen[place], held))
+
     def decision(self, place: int, number: int, weights: tuple[Weights, ...]) -> Decision:
         """What was decided about class ``number`` of the document at ``place``, and by what."""
         return Decision(self.classes[number], self.probabilities[place, number].item(), weights)

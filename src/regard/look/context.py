@@ -32,7 +32,8 @@ FEWEST = 10
 NO_ACCIDENT = 10.0
 
 Uses = NDArray[np.void]
-_USE = np.dtype([("id", "i4"), ("answer", "i4"), ("weight", "f4"), ("lift", "f4")])
+NO_ANSWER = -1
+_USE = np.dtype([("id", "i4"), ("answer", "i4"), ("again", "?"), ("weight", "f4"), ("lift", "f4")])
 
 
 class ContextTally:
@@ -93,7 +94,7 @@ class ContextTally:
 
 
 def _list_uses(answers: Answers, number_of: Callable[[str], int]) -> Uses:
-    """Every word of the batch once for each answer about its document.
+    """Every word of the batch once for each answer about its document, or once without any.
 
     A word of several tokens has the sum of their weights, and its even share is theirs.
     """
@@ -106,12 +107,13 @@ def _list_uses(answers: Answers, number_of: Callable[[str], int]) -> Uses:
     starts = ends - answers.batch.by_document.host_lengths
     ids = answers.batch.ids.values.cpu().numpy()
     found = [np.zeros(0, dtype=_USE)]
-    for place, numbers in enumerate(answers.chosen):
+    for place in range(len(answers.chosen)):
         part = slice(starts[place], ends[place])
         text = answers.batch.texts[place]
         tokens = text.sum_by_word(np.ones(len(text)))  # in each word
-        for number in numbers:
+        for count, number in enumerate(answers.answered(place) or (NO_ANSWER,)):
             uses = np.zeros(len(tokens), dtype=_USE)
+            uses["again"] = count > 0
             uses["id"], uses["answer"] = _number_words(text, ids[part], number_of), number
             uses["weight"] = text.sum_by_word(weights[part])
             uses["lift"] = text.sum_by_word(weights[part] * sizes[part]) / tokens
@@ -162,7 +164,7 @@ def _choose_most_dependent(uses: Uses, words: Sequence[str]) -> NDArray[np.int32
 
     What is no accident comes first: an F of the analysis of variance of at least ``NO_ACCIDENT``.
     """
-    groups = _group_uses(uses[uses["id"] != UNKNOWN])
+    groups = _group_uses(uses[(uses["id"] != UNKNOWN) & (uses["answer"] != NO_ANSWER)])
     ids, starts, homes = np.unique(groups.ids, return_index=True, return_inverse=True)
     spoken = [any(map(str.isalnum, words[number])) for number in ids.tolist()]
     found = (groups.per_word(homes) > 1) & np.array(spoken, dtype=bool)
@@ -190,8 +192,8 @@ def _group_uses(uses: Uses) -> _Groups:
 
 def _describe_word(word: str, uses: Uses, *, by: str, classes: Sequence[ClassName]) -> WordContext:
     edges = np.linspace(0.0, _round_above(float(uses["weight"].max())), BINS + 1)
-    numbers = np.unique(uses["answer"]).tolist()
-    found = [_describe_use(None, uses, edges)]
+    numbers = np.unique(uses["answer"][uses["answer"] != NO_ANSWER]).tolist()
+    found = [_describe_use(None, uses[~uses["again"]], edges)]
     found += [
         _describe_use(classes[number], uses[uses["answer"] == number], edges) for number in numbers
     ]

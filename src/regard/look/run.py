@@ -287,7 +287,7 @@ def find_deciding_sentences(answers: Answers) -> Iterator[Decided]:
         whole = answers.likely(eraser.whole())
         text = answers.batch.texts[place]
         spans = text.sentence_spans()
-        for number in answers.chosen[place]:
+        for number in answers.answered(place):
             drops = whole[0, number] - left[:, number]
             best = int(found.places[drops[found.places].argmax()])
             if drops[best] > LEAST:
@@ -321,7 +321,8 @@ class DecidingTally:
 
     def add(self, answers: Answers, places: Sequence[int]) -> None:
         """Take in one batch; ``places`` are those of its documents in the corpus."""
-        self._answered.update(number for numbers in answers.chosen for number in numbers)
+        for place in range(len(places)):
+            self._answered.update(answers.answered(place))
         for found in find_deciding_sentences(answers):
             text = " ".join(found.text.split())
             text = text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
