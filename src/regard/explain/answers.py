@@ -121,6 +121,7 @@ def explanations(
                 unread=unread_spans(text, answers.complete[place]) if answers.complete else (),
                 true_labels=_true_labels(answers, place),
                 erasure=erasure,
+                several=answers.multilabel,
             )
         )
     return found

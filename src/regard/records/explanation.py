@@ -204,6 +204,7 @@ class Explanation(Record):
     unread: tuple[Span, ...] = ()  # what a cap kept from the model
     true_labels: tuple[ClassName, ...] | None = None  # None: not known
     erasure: str | None = None  # how the method took pieces away, where it did
+    several: bool = False  # whether a text may have several labels, or none
 
     def __post_init__(self) -> None:
         if not isinstance(self.source, str) or not self.decisions:
@@ -222,6 +223,14 @@ class Explanation(Record):
     def label(self) -> ClassName:
         """The label explained first: the likeliest unless another was asked for."""
         return self.decisions[0].label
+
+    @property
+    def answered(self) -> tuple[ClassName, ...]:
+        """The labels that the model gives: the likeliest, or of several those likelier than not."""
+        ranked = sorted(self.probabilities, key=lambda pair: -pair[1])
+        if self.several:
+            return tuple(label for label, share in ranked if share > 0.5)
+        return tuple(label for label, _ in ranked[:1])
 
     @property
     def probability(self) -> float:

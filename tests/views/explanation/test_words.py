@@ -6,6 +6,7 @@ import pytest
 
 from regard.records.explanation import Decision
 from regard.records.weights import Weights
+from regard.views.explanation.page import render
 from regard.views.explanation.words import (
     groups,
     heavy_words,
@@ -72,7 +73,42 @@ def test_decisions_are_grouped_by_their_weights(explain):
 )
 def test_an_answer_is_right_only_where_that_can_be_said(explain, truth, label, expected):
     made = replace(explain("One."), true_labels=truth)
-    assert is_right(made, replace(made.decisions[0], label=label)) is expected
+    assert is_right(made, [replace(made.decisions[0], label=label)]) is expected
+
+
+@pytest.mark.parametrize(
+    ("shares", "truth", "shown", "expected"),
+    [
+        ((0.3, 0.1), ("a",), "a", False),  # the model gives none
+        ((0.3, 0.1), (), "a", True),
+        ((0.9, 0.8), ("a",), "a", True),
+        ((0.9, 0.8), ("a",), "b", False),
+        ((0.9, 0.8), ("a",), "ab", None),
+        ((0.9, 0.8), ("a", "b"), "ab", True),
+        ((0.9, 0.1), ("a",), "b", None),
+    ],
+)
+def test_of_several_labels_each_is_right_by_itself(explain, shares, truth, shown, expected):
+    made = replace(
+        explain("One."),
+        probabilities=tuple(zip("ab", shares, strict=True)),
+        true_labels=truth,
+        several=True,
+    )
+    decisions = [replace(made.decisions[0], label=label) for label in shown]
+    assert is_right(made, decisions) is expected
+
+
+def test_a_text_that_is_given_no_label_is_told(explain):
+    """Of several labels none may hold: then the likeliest is explained, and is no answer."""
+    shares = (("a", 0.3), ("b", 0.1))
+    decision = replace(explain("One.").decisions[0], label="a", probability=0.3)
+    made = replace(explain("One."), decisions=(decision,), probabilities=shares, several=True)
+    assert made.answered == ()
+    assert "No label is given: none is likelier than not." in made.to_text(width=200)
+    page = render([made, made])
+    assert page.count("No label is given") == 2 and page.count("<bdi>no label</bdi>") == 2
+    assert "No label is given" not in replace(made, several=False).to_text()
 
 
 def test_what_was_only_estimated_is_said(explain):

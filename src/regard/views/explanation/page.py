@@ -27,6 +27,7 @@ from .words import (
     notes,
     opposing_words,
     question,
+    tell_answer,
     tell_finding,
 )
 
@@ -164,14 +165,14 @@ def _head(explanation: Explanation, decisions: Sequence[Decision]) -> str:
     )
     truth = ""
     if explanation.true_labels is not None:
-        right = is_right(explanation, decisions[0])
+        right = is_right(explanation, decisions)
         sign = {True: "✓ ", False: "✗ ", None: ""}[right]
         names = ", ".join(str(label) for label in explanation.true_labels) or "none"
         truth = f'<p class="rg-truth">{sign}true label <b><bdi>{escape(names)}</bdi></b></p>'
     asked = question(decisions[0])
     rival = f'<p class="rg-rival">{escape(asked)}</p>' if asked else ""
     method = f'<p class="rg-method">explained by {escape(method_name(explanation))}</p>'
-    said = tell_finding(decisions[0])
+    said = tell_answer(explanation) + tell_finding(decisions[0])
     return f'<div class="rg-head">{answers}{rival}{truth}{method}</div>' + (
         f'<p class="rg-spread">{escape(said)}</p>' if said else ""
     )
@@ -190,8 +191,8 @@ def index(explanations: Sequence[Explanation]) -> str:
     return link_documents(
         [
             (
-                escape(one.label),
-                f" {escape(percent(one.probability))} "
+                escape("no label" if tell_answer(one) else one.label),
+                ("" if tell_answer(one) else f" {escape(percent(one.probability))}") + " "
                 f"<span><bdi>{escape(_beginning(one.source))}</bdi></span>",
             )
             for one in explanations

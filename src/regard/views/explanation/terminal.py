@@ -25,6 +25,7 @@ from .words import (
     notes,
     opposing_words,
     question,
+    tell_answer,
     tell_finding,
     tell_shares,
 )
@@ -65,11 +66,12 @@ def _head(explanation: Explanation, decisions: list[Decision], terminal: Termina
     )
     truth = ""
     if explanation.true_labels is not None:
-        sign = {True: "✓ ", False: "✗ ", None: ""}[is_right(explanation, decisions[0])]
+        sign = {True: "✓ ", False: "✗ ", None: ""}[is_right(explanation, decisions)]
         names = ", ".join(map(printable_line, explanation.true_labels)) or "none"
         truth = f"   {sign}true label {names}"
     method = terminal.dim("by " + printable_line(method_name(explanation)))
-    said = _wrap([Styled(tell_finding(decisions[0]), terminal.dim)], terminal.width)
+    found = tell_answer(explanation) + tell_finding(decisions[0])
+    said = _wrap([Styled(found, terminal.dim)], terminal.width)
     asked = question(decisions[0])
     rival = f" {printable_line(asked)}" if asked else ""
     return [f"{answers}{rival}{truth}   {method}", *said]

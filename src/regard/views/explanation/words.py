@@ -23,6 +23,7 @@ __all__ = [
     "notes",
     "opposing_words",
     "question",
+    "tell_answer",
     "tell_finding",
     "tell_shares",
     "tell_spread",
@@ -122,6 +123,13 @@ def ngram_words(explanation: Explanation, decision: Decision, count: int = 6) ->
     order = sorted(range(len(weights)), key=lambda place: -abs(weights.amounts[place]))
     spoken = [place for place in order if weights.amounts[place]]
     return _once(explanation, weights, spoken, count, telling=False)
+
+
+def tell_answer(explanation: Explanation) -> str:
+    """Say so where the model gives no label: what is explained is then no answer of its."""
+    if explanation.several and not explanation.answered:
+        return "No label is given: none is likelier than not. "
+    return ""
 
 
 def tell_finding(decision: Decision) -> str:
@@ -226,13 +234,21 @@ def _adds_up(words: Weights, sentences: Weights) -> bool:
     )
 
 
-def is_right(explanation: Explanation, decision: Decision) -> bool | None:
-    """Whether the answer is the true label; None where that is not known or not what is shown."""
-    truth = explanation.true_labels
-    likeliest = max(explanation.probabilities, key=lambda pair: pair[1], default=None)
-    if truth is None or len(truth) != 1 or likeliest is None or likeliest[0] != decision.label:
+def is_right(explanation: Explanation, decisions: Sequence[Decision]) -> bool | None:
+    """Whether the answer is the true label; None where that is not known or not what is shown.
+
+    Of several labels each is right or wrong by itself; where they differ, nothing is said.
+    """
+    truth, answered = explanation.true_labels, explanation.answered
+    if truth is None or not explanation.probabilities:
         return None
-    return truth[0] == decision.label
+    if explanation.several and not answered:
+        return not truth
+    if len(truth) != 1 and not explanation.several:
+        return None
+    shown = [decision.label for decision in decisions]
+    right = {label in truth for label in shown} if set(shown) <= set(answered) else set()
+    return right.pop() if len(right) == 1 else None
 
 
 def method_name(explanation: Explanation) -> str:
