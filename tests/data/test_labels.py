@@ -19,6 +19,20 @@ def test_numbers_and_texts_of_one_label_are_the_same():
     assert LabelIndex.from_labels([1, "a"]).classes == ("1", "a")
 
 
+def test_labels_that_another_program_wrote_otherwise_are_the_same():
+    """CSV has True of Python, TRUE of Excel and 1.0 of a column with gaps; JSON has true and 1."""
+    told = LabelIndex(("False", "True"))
+    assert told.encode(["true", "FALSE", "True"]).tolist() == [1, 0, 1]
+    assert told.named("true") == ("True",) and told.named("maybe") == ("maybe",)
+    assert LabelIndex((1, 5)).encode(["5.0", "1.", 1]).tolist() == [1, 0, 0]
+    assert LabelIndex(("1.0", "5.0")).encode([5, "1"]).tolist() == [1, 0]
+    assert LabelIndex(("a", "b"), multilabel=True).named(("b", "c")) == ("b", "c")
+    two = LabelIndex(("1", "1.0", "TRUE", "True"))
+    assert two.encode(["1.0", "1", "True"]).tolist() == [1, 0, 3]
+    assert two.number("true") is None and two.number("1.00") is None
+    assert LabelIndex(("1.5", "01")).number("1.50") is LabelIndex(("01",)).number("1") is None
+
+
 def test_several_labels_become_ones():
     index = LabelIndex.from_labels([("b",), ("a", "b"), ()])
     assert index == LabelIndex(("a", "b"), multilabel=True)

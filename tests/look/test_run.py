@@ -7,12 +7,13 @@ import torch
 
 from regard import ConfigError, DataError, Document
 from regard.look import run
+from regard.look.difference import compare
 from regard.look.run import LISTED, DecidingTally, SpreadTally, entropies, find_deciding_sentences
 from regard.models.base import Attention
 from regard.models.reader import chunks
 from regard.ragged import Ragged
 from regard.records.look import Look
-from support.reviews import reviews, tagged
+from support.reviews import reviews, tagged, tiny
 
 
 def documents(count, *, seed=7, wrong=()):
@@ -84,6 +85,20 @@ def test_documents_without_any_label_are_no_answers(fitted_tags):
     assert answered == {name: sum(name in one for one in said) for name in ("art", "music")}
     uses = {use.label: use.count for use in found.words[0].uses}
     assert uses[None] == len(re.findall(r"\bfilm\b", " ".join(texts).lower()))
+
+
+def test_labels_that_are_only_written_otherwise_are_not_suspected():
+    """The model learnt Python's True from CSV; the data to look through have JSON's true."""
+    texts, labels = reviews(80)
+    model = tiny().fit(texts, [str(label == "good") for label in labels])
+    given = [
+        Document(text, str(said).lower())
+        for text, said in zip(texts, model.predict(texts), strict=True)
+    ]
+    assert model.look(given).disagreements == 0
+    assert model.score(texts, [document.label for document in given]) == 1.0
+    found = compare(model, tiny(training__epochs=1).fit(texts, labels), given[:20])
+    assert found.broken == len(found.changes) == 20
 
 
 def test_a_word_that_the_model_does_not_know_is_said(fitted):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -69,8 +70,20 @@ class LabelIndex:
         return objects
 
     def number(self, label: str | int) -> int | None:
-        """Return the number of a class, if it is one; the text "3" and the number 3 are alike."""
-        return self._numbers.get(str(label))
+        """Return the number of a class, if it is one.
+
+        The text "3" and the number 3 are alike, and so are 3.0 and 3, TRUE and true, where only
+        one of them is a class.
+        """
+        exact = self._numbers.get(str(label))
+        return self._alike.get(_plain(str(label))) if exact is None else exact
+
+    def named(self, label: Label | None) -> tuple[str | int, ...]:
+        """Return the labels of a document as the classes write them; others as they are."""
+        numbers = ((single, self.number(single)) for single in single_labels(label))
+        return tuple(
+            single if number is None else self.classes[number] for single, number in numbers
+        )
 
     def encode(self, labels: Sequence[Label]) -> NDArray[np.int64] | NDArray[np.float32]:
         """Return class numbers, (documents,), or zeros and ones, (documents, classes)."""
@@ -86,9 +99,24 @@ class LabelIndex:
     def _numbers(self) -> dict[str, int]:
         return {str(label): number for number, label in enumerate(self.classes)}
 
+    @cached_property
+    def _alike(self) -> dict[str, int]:
+        """The classes by the plain form of their names, where no two have the same."""
+        plain = [_plain(str(label)) for label in self.classes]
+        count = Counter(plain)
+        return {name: number for number, name in enumerate(plain) if count[name] == 1}
+
     def _known(self, label: Label) -> int:
         number = None if isinstance(label, tuple) else self.number(label)
         if number is None:
             known = suggestion(str(label), [str(name) for name in self.classes])
             raise DataError(f"label {label!r} is none of the classes; {known}")
         return number
+
+
+def _plain(name: str) -> str:
+    """A label as JSON has it: true for Python's True, 3 for a spreadsheet's 3.0."""
+    if name.lower() in ("true", "false"):
+        return name.lower()
+    whole = re.fullmatch(r"([+-]?\d+)\.0*", name)
+    return name if whole is None else whole[1]

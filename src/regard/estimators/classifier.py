@@ -43,7 +43,7 @@ from ..tasks.baselines import MAX_DOCUMENTS, TfidfBaseline, baseline_seconds
 from ..tasks.calibration import fit_temperature
 from ..tasks.classify import ClassificationLoss
 from ..tasks.predictions import Predictions
-from ..text.document import Document, Label, single_labels
+from ..text.document import Document, Label
 from ..text.tokenize import TextConfig
 from ..text.vocab import Vocab
 from ..training.batches import Examples, PlannedBatches
@@ -260,8 +260,12 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             raise DataError("there are no texts to score")
         likely = self.predict_proba([document.text for document in documents])
         answers = self.labels_from(likely).tolist()
+
+        def named(label: Label) -> set[str]:
+            return set(map(str, self.labels_.named(label)))
+
         right = [
-            document.label is not None and _names(document.label) == _names(answer)
+            document.label is not None and named(document.label) == named(answer)
             for document, answer in zip(documents, answers, strict=True)
         ]
         return float(np.average(right, weights=sample_weight))
@@ -781,8 +785,3 @@ def _epochs_learnt(history: History, training: TrainingConfig) -> int:
 def _corpus_name(options: FitOptions) -> str:
     """Each of several processes reads and writes a corpus of its own."""
     return f"corpus-{options.team.rank}" if options.team.rank else "corpus"
-
-
-def _names(label: Label) -> set[str]:
-    """The names of all labels; the text "3" and the number 3 are alike."""
-    return set(map(str, single_labels(label)))

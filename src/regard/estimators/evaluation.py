@@ -109,7 +109,9 @@ class _Tally:
         self._unknown_tokens += answered.unknown
         if answered.cuts is not None:
             for document, counts in zip(known, answered.cuts, strict=True):
-                self._cuts.add(counts[None], tuple(map(str, single_labels(document.label))))
+                self._cuts.add(
+                    counts[None], tuple(map(str, classifier.labels_.named(document.label)))
+                )
         if self.seen is not None and classifier.seen_ is not None:
             prints = np.array([fingerprint(text) for text in texts], dtype=np.uint64)
             self.seen += shared(prints, classifier.seen_)

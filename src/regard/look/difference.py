@@ -112,7 +112,7 @@ def _compare_some(
             Answer(answers[1][place], after[place].probability, after[place]),
         )
         same = _explain_same_label(two, pair, question)
-        tally.add(document, *pair, overlap(before[place], same))
+        tally.add(_with_known_labels(one, document), *pair, overlap(before[place], same))
 
 
 class _Tally:
@@ -209,6 +209,15 @@ def _list_labels(fitted: Fitted, explanation: Explanation) -> tuple[ClassName, .
     if not fitted.labels.multilabel:
         return (explanation.label,)
     return tuple(label for label, likely in explanation.probabilities if likely > 0.5)
+
+
+def _with_known_labels(fitted: Fitted, document: Document) -> Document:
+    """The document with its labels as the model writes them."""
+    if document.label is None:
+        return document
+    named = fitted.labels.named(document.label)
+    several = isinstance(document.label, tuple)
+    return replace(document, label=tuple(map(str, named)) if several else named[0])
 
 
 def _read_truth(document: Document) -> tuple[ClassName, ...] | None:

@@ -27,7 +27,7 @@ from ..nn.rows import row_sum
 from ..ragged import Ragged
 from ..records.explanation import FAITHFUL, NOT_MEASURED, WEAK, ClassName, Receipt
 from ..records.look import ClassSentences, Deciding, Evenness, Look, Suspect
-from ..text.document import Document, single_labels
+from ..text.document import Document
 from ..text.vocab import UNKNOWN
 from .context import ContextTally
 
@@ -146,7 +146,7 @@ class _Tally:
             if document.label is None:
                 continue
             self.labelled += 1
-            truth = {str(name) for name in single_labels(document.label)}
+            truth = set(map(str, self.fitted.labels.named(document.label)))
             for number in answers.chosen[row]:
                 likely = float(answers.probabilities[row, number])
                 answer = str(answers.classes[number])
@@ -164,7 +164,7 @@ def _measure_dispute(fitted: Fitted, dispute: _Dispute) -> Suspect:
     question = Question(label=dispute.answer)
     explanation = fitted.explain([dispute.document.text], question)[0]
     receipt = explanation.receipt
-    labels = single_labels(dispute.document.label)
+    labels = fitted.labels.named(dispute.document.label)
     return Suspect(
         index=dispute.index,
         labels=labels,

@@ -474,11 +474,11 @@ def _with_truth(explanation: Explanation, document: Document, saved: Saved) -> E
         return explanation
     separator = saved.facts.get("labels_separator")
     names = str(given).split(str(separator)) if separator else [str(given)]
-    known = {str(name): name for name in saved.labels.classes}
-    truth = [known.get(name.strip()) for name in names if name.strip()]
+    truth = [saved.labels.number(name.strip()) for name in names if name.strip()]
     if None in truth:
         return explanation
-    return replace(explanation, true_labels=tuple(name for name in truth if name is not None))
+    known = tuple(saved.labels.classes[number] for number in truth if number is not None)
+    return replace(explanation, true_labels=known)
 
 
 def _show_heads(asked: TextsToShow, fitted: Fitted, texts: Iterable[str], heads: str) -> None:
