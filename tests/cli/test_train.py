@@ -253,7 +253,8 @@ def test_bad_rows_are_skipped_and_counted_at_the_end(shell, tmp_path):
     data[3]["stars"] = data[7]["stars"] = ""
     path = write_csv(tmp_path / "data.csv", data)
     arguments = ["train", path, *COLUMNS, *ONE_EPOCH, "--out", tmp_path / "model"]
-    assert shell(*arguments).error == f"{path}:5: the label is missing"
+    advice = "--on-bad-row skip leaves such rows out"
+    assert shell(*arguments).error == f"{path}:5: the label is missing; {advice}"
     ran = shell(*arguments, "--on-bad-row", "skip")
     assert ran.code == 0
     end = ran.err.split("documents/s")[-1]

@@ -52,7 +52,14 @@ def test_the_first_bad_row_stops_by_default(tmp_path):
     path = write(tmp_path / "reviews.csv", BAD_CSV)
     with pytest.raises(DataError) as problem:
         list(read_documents(path))
-    assert str(problem.value) == f"{path}:3: the label is missing"
+    advice = "--on-bad-row skip leaves such rows out"
+    assert str(problem.value) == f"{path}:3: the label is missing; {advice}"
+
+
+def test_where_a_column_is_missing_nobody_is_told_to_skip_every_row(tmp_path):
+    with pytest.raises(DataError) as problem:
+        list(read_documents(write(tmp_path / "reviews.jsonl", b'{"review": "Good."}\n')))
+    assert str(problem.value).endswith("use --text-column")
 
 
 def test_bad_json_lines_are_counted_with_their_lines(tmp_path):

@@ -39,6 +39,7 @@ __all__ = [
 
 OnBadRow = Literal["stop", "skip"]
 _KEPT_EXAMPLES = 100
+_ADVICE = "; --on-bad-row skip leaves such rows out"
 _TEXTS = Columns(label=None)
 
 
@@ -60,6 +61,7 @@ class Reader:
         tell: Callable[[str], None] | None = None,
         once: bool = False,
         count: Callable[[], int] | None = None,
+        advice: str = "",
     ) -> None:
         require_one_of("on_bad_row", on_bad_row, ("stop", "skip"))
         self.name = name
@@ -71,6 +73,7 @@ class Reader:
         self._stop = on_bad_row == "stop"
         self._lines = lines
         self.once = once
+        self._advice = advice  # what to do about a bad row, where that stops
         self._count = count  # of rows, where lines do not say how far they are
         self._total = 0
         self._begun = False
@@ -150,7 +153,9 @@ class Reader:
 
     def _reject(self, row: BadRow) -> None:
         if self._stop:
-            raise DataError(str(row))
+            # Without a column every row is bad, and to leave such rows out is no way on.
+            advised = self._advice if row.fault != "missing column" else ""
+            raise DataError(f"{row}{advised}")
         self._faults[row.fault] += 1
         if len(self.skipped) < _KEPT_EXAMPLES:
             self.skipped.append(row)
@@ -181,6 +186,7 @@ def read_documents(
             on_bad_row=on_bad_row,
             tell=tell,
             count=None if form.count is None else partial(form.count, place),
+            advice=_ADVICE,
         )
     rows, lines = form.read_lines, Lines(path, wanted.encoding)
     return Reader(
@@ -191,6 +197,7 @@ def read_documents(
         lines=lines,
         tell=tell,
         once=standard or (place.exists() and not place.is_file()),
+        advice=_ADVICE,
     )
 
 
