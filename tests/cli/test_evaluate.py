@@ -58,7 +58,7 @@ def test_unknown_labels_and_bad_rows_are_counted(shell, project, tmp_path):
     assert found["data"]["rows"]["skipped"] == [["missing label", 1]]
     shown = shell(*arguments).out
     assert "  1 skipped: 1 missing label" in shown
-    assert "1 row not scored: their label is none that the model knows" in shown
+    assert "1 row not scored: their label is none that the model knows (ugly)" in shown
 
 
 def test_training_texts_are_told_of(shell, project):

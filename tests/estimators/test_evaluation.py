@@ -61,8 +61,12 @@ def test_labels_the_model_does_not_know_are_counted_and_not_scored(fitted):
     mixed = [*documents(), Document("a new kind", "ugly"), Document("and no label", None)]
     found = fitted.evaluate(mixed)
     assert found.document_count == 60 and found.data.unknown_label_rows == 2
-    with pytest.raises(DataError, match=r"of 1 documents none .* knows \(bad, good\)"):
-        fitted.evaluate([Document("a new kind", "ugly")])
+    assert found.data.unknown_labels == ("ugly",)
+    with pytest.raises(DataError, match=r"of 2 documents none .* \(bad, good\); they have a;b, c$"):
+        fitted.evaluate([Document("a new kind", "a;b"), Document("a new kind", "c")])
+    many = [Document("a new kind", f"{number}" * 99) for number in range(9)]
+    shown = fitted.evaluate([*documents(), *many]).data.unknown_labels
+    assert len(shown) == 5 and shown[0] == "0" * 37 + "..."
     with pytest.raises(DataError, match="nothing to evaluate"):
         fitted.evaluate([])
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["evaluate"]
 
 CHUNK = 4096
+SHOWN_LABELS = 5  # of those that the classifier does not know
 KEPT_TEXTS = 40  # of the surest mistakes; the evaluation shows ten
 
 
@@ -64,6 +65,7 @@ def evaluate(
         source=title,
         truncation=tally.truncation,
         unknown_label_rows=tally.unknown,
+        unknown_labels=tuple(tally.unknown_labels),
         seen_in_training=tally.seen,
         unknown_token_share=tally.unknown_token_share,
     )
@@ -83,6 +85,7 @@ class _Tally:
         self.classifier = classifier
         self.texts: dict[int, str] = {}
         self.unknown = 0  # documents whose label is none of the classes
+        self.unknown_labels: dict[str, None] = {}  # some of them, in the order they were met
         self.seen = None if classifier.seen_ is None else 0
         self._unknown_tokens = 0
         self._sureness: dict[int, float] = {}
@@ -97,6 +100,8 @@ class _Tally:
         """Let the model, and the baseline if there is one, answer some documents."""
         known = [document for document in chunk if self._is_known(document.label)]
         self.unknown += len(chunk) - len(known)
+        for document in chunk if len(known) < len(chunk) else ():
+            self._note_unknown(document.label)
         if not known:
             return
         classifier = self.classifier
@@ -136,9 +141,10 @@ class _Tally:
         if not self._count:
             known = [str(name) for name in self.classifier.classes_]
             shown = ", ".join(known[:10]) + (", ..." if len(known) > 10 else "")
+            theirs = ", ".join(self.unknown_labels)
             raise DataError(
                 f"there is nothing to evaluate: of {self.unknown:,} documents none has a label "
-                f"that the model knows ({shown})"
+                f"that the model knows ({shown})" + (f"; they have {theirs}" if theirs else "")
             )
         predictions = self._predictions(np.concatenate(self._labels), np.concatenate(self._logits))
         return score(
@@ -168,6 +174,12 @@ class _Tally:
         )
         self.texts = {index: self.texts[index] for index in worst}
         self._sureness = {index: self._sureness[index] for index in worst}
+
+    def _note_unknown(self, label: Label | None) -> None:
+        for one in single_labels(label):
+            if len(self.unknown_labels) < SHOWN_LABELS and not self._is_known(one):
+                name = str(one)
+                self.unknown_labels[name if len(name) < 40 else f"{name[:37]}..."] = None
 
     def _is_known(self, label: Label | None) -> bool:
         number = self.classifier.labels_.number

@@ -161,6 +161,7 @@ class DataNotes:
     unknown_label_rows: int = 0  # their label is none that the model knows, so they are not scored
     seen_in_training: int | None = None  # texts that are also in the training data
     unknown_token_share: float | None = None  # tokens that are read as no known word
+    unknown_labels: tuple[str, ...] = ()  # some of those that the model does not know
 
 
 @dataclass(frozen=True, slots=True)

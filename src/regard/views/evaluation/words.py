@@ -59,7 +59,8 @@ def remarks(evaluation: Evaluation) -> list[str]:
     said = data.rows.describe() if data.rows else []
     if data.unknown_label_rows:
         rows = plural(data.unknown_label_rows, "row")
-        said.append(f"{rows} not scored: their label is none that the model knows")
+        such = f" ({', '.join(data.unknown_labels)})" if data.unknown_labels else ""
+        said.append(f"{rows} not scored: their label is none that the model knows{such}")
     if data.seen_in_training:
         texts = plural(data.seen_in_training, "text")
         said.append(f"{texts} also in the training data: scores may flatter")
