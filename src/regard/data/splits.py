@@ -151,7 +151,10 @@ def _shares(sizes: NDArray[np.int64], wanted: int) -> NDArray[np.int64]:
         chosen = np.argsort(-losses, kind="stable")[: min(short, int((taken < most).sum()))]
         taken[chosen] += 1
     if not taken.any():
-        raise DataError("every class has only one document, so none can be held out")
+        raise DataError(
+            "every class has only one document, so none can be held out: is that the column of "
+            "labels?"
+        )
     return taken
 
 
