@@ -58,6 +58,17 @@ def test_a_contrast_sees_only_the_two_classes():
     assert rivals == [f"class {number}" for number in likely.tolist()], "the likeliest other"
 
 
+def test_no_class_is_contrasted_with_itself():
+    """Over a file the answer is sometimes the label that was named as the rival of all."""
+    table = torch.randn(len(WORDS) + 2, 3, generator=torch.Generator().manual_seed(1))
+    answers = replace(asked(LinearBag(table).eval()), against=1)
+    pairs = [(one.decisions[0].label, one.decisions[0].against) for one in contrast(answers)]
+    assert {label for label, _ in pairs} > {"class 1"}, "both cases are among the texts"
+    for (label, against), row in zip(pairs, answers.probabilities, strict=True):
+        ranked = [f"class {number}" for number in row.argsort(descending=True).tolist()]
+        assert against == (ranked[1] if label == "class 1" else "class 1")
+
+
 TEXT = "It was dull. It was brilliant! The end was dull. I left."
 
 

@@ -38,7 +38,7 @@ class Answers:
 
     ``complete`` holds each text's tokens before any cap; where it is given, what the caps
     cut off is shown as unread. The true labels are those of the batch. ``against`` is the class
-    that the chosen ones are contrasted with; None stands for the likeliest other.
+    that the chosen ones are contrasted with, but for itself; None stands for the likeliest other.
     """
 
     model: Model
@@ -78,7 +78,7 @@ class Answers:
 
     def rival(self, place: int, number: int) -> int:
         """The class that ``number`` is contrasted with in the document at ``place``."""
-        if self.against is not None:
+        if self.against is not None and self.against != number:
             return self.against
         row = self.probabilities[place].tolist()
         return max((other for other in range(len(row)) if other != number), key=row.__getitem__)

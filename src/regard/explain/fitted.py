@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ..config import require_one_of
+from ..config import require, require_one_of
 from ..data.batch import Batch
 from ..data.labels import LabelIndex
 from ..data.readers import read_strings
@@ -81,6 +81,11 @@ class Fitted:
     ) -> Iterator[tuple[tuple[int, ...], Answers]]:
         """Answer texts in batches; with each batch come the places of its texts."""
         label, against = self._number(question.label), self._number(question.against)
+        require(
+            against is None or against != label,
+            "a label cannot be contrasted with itself; "
+            f"label and against are both {question.label!r}",
+        )
         for read in self.reader.batches(texts):
             answers = self.answer(read.batch)
             chosen = answers.chosen if label is None else ((label,),) * len(read.places)
