@@ -18,7 +18,7 @@ from regard.ragged import Ragged
 from regard.records.explanation import CHANCE, FAITHFUL, NOT_MEASURED, TOO_SHORT, WEAK
 from regard.records.weights import Weights
 from regard.text.vocab import UNKNOWN
-from support.questions import CONFIGS, VOCAB, WORDS, asked, bag, built
+from support.questions import CONFIGS, VOCAB, WORDS, LinearBag, asked, bag, built
 
 TEXT = (
     "It was brilliant! I laughed, and laughed. The end was dull. I slept, woke and left. "
@@ -240,6 +240,24 @@ def test_verdicts_tell_right_explanations_from_shuffled_ones():
     assert all(receipt.verdict == FAITHFUL for receipt in right)
     assert sum(receipt.verdict == CHANCE for receipt in wrong) >= 37
     assert FAITHFUL not in [receipt.verdict for receipt in wrong]
+
+
+@pytest.mark.parametrize("multilabel", [False, True])
+def test_a_contrast_is_judged_by_the_odds_between_its_two_labels(multilabel):
+    """What tells the one from the other may say nothing of how likely either is beside a third."""
+    draw, table = random.Random(2), torch.zeros(len(VOCAB), 3)
+    table[VOCAB.words.index("dull"), 0] = 1.5
+    table[VOCAB.words.index("left")] = torch.tensor([-4.0, -4.0, 4.0])
+    model = LinearBag(table, torch.tensor([-4.0, 0.0, 0.0])).eval()
+    for _ in range(5):
+        text = long_document(draw, cues=12).replace("dull", "left", 6)
+        answers = replace(asked(model, [text], chosen=(0,), multilabel=multilabel), against=1)
+        (found,) = with_receipts(answers, METHODS["contrast"].explain(answers))
+        assert found.receipt.verdict == FAITHFUL
+        judgement = found.receipt.judgement("word")
+        assert judgement.agreement == pytest.approx(1), "each word is worth what its score says"
+        assert judgement.lead > 0.5
+        assert found.receipt.curve("word").without[0] <= found.probability < 0.01
 
 
 def test_a_part_of_the_truth_is_weak():

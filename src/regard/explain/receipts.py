@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import torch
@@ -12,7 +13,6 @@ from torch import Tensor
 from ..records.explanation import (
     NOT_MEASURED,
     TOO_SHORT,
-    ClassName,
     Decision,
     ErasureCurve,
     Explanation,
@@ -82,7 +82,7 @@ def measure(opened: Sequence[Inquiry], explanations: Sequence[Explanation]) -> l
         decisions = tuple(
             decision
             if levels is None
-            else replace(decision, receipt=inquiry.receipt(decision.label, levels))
+            else replace(decision, receipt=inquiry.receipt(decision, levels))
             for decision, levels in zip(explanation.decisions, rows, strict=True)
         )
         found.append(replace(explanation, decisions=decisions))
@@ -115,10 +115,13 @@ class Inquiry:
         self.whole = answers.probabilities[place : place + 1]
         self._pieces: dict[str, Pieces] = {}
 
-    def receipt(self, label: ClassName, wanted: Sequence[tuple[Pieces, Floats]]) -> Receipt:
-        """Measure the scores of the words and of the sentences behind a decision for a label."""
-        number = self._answers.classes.index(label)
-        findings = [self._finding(pieces, amounts, number) for pieces, amounts in wanted]
+    def receipt(self, decision: Decision, wanted: Sequence[tuple[Pieces, Floats]]) -> Receipt:
+        """Measure the scores of the words and of the sentences behind a decision for a label.
+
+        Those of a contrast are tested by the odds between its two labels.
+        """
+        asked = _Asked.of(decision, self._answers)
+        findings = [self._finding(pieces, amounts, asked) for pieces, amounts in wanted]
         judgements = tuple(finding.judgement for finding in findings)
         return Receipt(
             verdict=together(judgements),
@@ -144,8 +147,9 @@ class Inquiry:
             self._pieces[level] = Pieces(level, self._answers, self.eraser, self._seed)
         return self._pieces[level]
 
-    def _finding(self, pieces: Pieces, amounts: Floats, number: int) -> _Finding:
-        both, level = pieces.erased_by(amounts), pieces.level
+    def _finding(self, pieces: Pieces, amounts: Floats, asked: _Asked) -> _Finding:
+        logits, level, number = pieces.erased_by(amounts), pieces.level, asked.number
+        both = logits.through(self._answers.likely)
         start = float(self.whole[0, number])
         gains = both.gains(number)
         measures = [
@@ -155,8 +159,11 @@ class Inquiry:
         ]
         judgement = Judgement(level, TOO_SHORT)
         if pieces.count > 1:
-            lead = float(gains[0] - gains[1:].mean())
-            judgement = pieces.test(number).judge(level, amounts, lead)
+            told = gains
+            if asked.rival is not None:
+                told = logits.through(partial(_likely_of_two, self._answers, asked)).gains(0)
+            lead = float(told[0] - told[1:].mean())
+            judgement = pieces.test(asked).judge(level, amounts, lead)
             measures.append(ReceiptMeasure("agreement", judgement.agreement or 0.0, 0.0, level))
         return _Finding(measures, _curve(pieces, both, number), gains, judgement)
 
@@ -183,22 +190,21 @@ class Pieces:
         self._random: Erased | None = None  # logits
         self._named = False  # whether someone already asks about the random sets
         self._own: dict[bytes, Erased] = {}  # logits, by the ranks
-        self._tests: dict[int, SetTest] = {}
+        self._tests: dict[_Asked, SetTest] = {}
         self._left_out: tuple[Places, Tensor] | None = None
 
     def erased_by(self, amounts: Floats) -> Erased:
         """Take pieces away by their amounts, the largest first, and at random.
 
-        Returns probabilities; the first row is that of the amounts.
+        Returns logits; the first row is that of the amounts.
         """
         if (known := self._ranks(amounts).tobytes()) not in self._own:
             _ask_together([(self, amounts)])
         own, others = self._own[known], self._random
         assert others is not None, "random sets are asked about with the first others"
-        both = Erased(
+        return Erased(
             torch.cat([own.without, others.without]), torch.cat([own.alone, others.alone])
         )
-        return both.through(self._answers.likely)
 
     def name(self, amounts: Floats) -> tuple[Versions, Places]:
         """Name the versions to ask about for these amounts; the first time the random ones too.
@@ -223,15 +229,15 @@ class Pieces:
     def _ranks(self, amounts: Floats) -> Ranks:
         return ranks_of(amounts, np.random.default_rng([self._seed, self.count]))
 
-    def test(self, number: int) -> SetTest:
+    def test(self, asked: _Asked) -> SetTest:
         """What a class lost without each random set, after ``erased_by`` has asked for them."""
-        if number not in self._tests:
+        if asked not in self._tests:
             assert self._random is not None, "random sets are asked about with the first others"
             logits = torch.cat([self._random.without, self._random.alone]).flatten(0, 1)
-            left = log_odds_of(logits, (number,), self._answers)[:, 0].numpy()
+            left = _odds(self._answers, asked, logits).numpy()
             gone = np.concatenate([self._without, ~self._alone]).reshape(-1, self.count)
-            self._tests[number] = SetTest(gone, -left, self._seed)
-        return self._tests[number]
+            self._tests[asked] = SetTest(gone, -left, self._seed)
+        return self._tests[asked]
 
     @property
     def places(self) -> Places:
@@ -261,6 +267,32 @@ def _ask_together(wanted: Sequence[tuple[Pieces, Floats]]) -> None:
     logits = answer([versions for versions, _ in named])
     for (pieces, amounts), (_, places), rows in zip(wanted, named, logits, strict=True):
         pieces.learn(amounts, rows, places)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The class that a decision is about, and for a contrast the one that it is held against."""
+
+    number: int
+    rival: int | None
+
+    @classmethod
+    def of(cls, decision: Decision, answers: Answers) -> _Asked:
+        against = decision.against
+        rival = None if against is None else answers.classes.index(against)
+        return cls(answers.classes.index(decision.label), rival)
+
+
+def _odds(answers: Answers, asked: _Asked, logits: Tensor) -> Tensor:
+    """The log-odds of a class, or those between the two of a contrast, (versions,)."""
+    if asked.rival is None:
+        return log_odds_of(logits, (asked.number,), answers)[:, 0]
+    return (logits[:, asked.number] - logits[:, asked.rival]) / answers.temperature
+
+
+def _likely_of_two(answers: Answers, asked: _Asked, logits: Tensor) -> Tensor:
+    """How likely the class of a contrast is, were it that or its rival, (versions, 1)."""
+    return torch.sigmoid(_odds(answers, asked, logits))[:, None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
