@@ -65,6 +65,17 @@ def test_erasing_by_click_and_by_key_changes_the_answer_at_once(server, visit):
     page.wait_for_selector(".what-if:has-text('1 erased piece')")
 
 
+def test_what_stands_beside_an_erased_word_stays_two_words(server, visit):
+    page = visit(server)
+    ask(page, "a dull-witted 🙂 film(awful).")
+    sent = []
+    page.on("request", lambda request: sent.append(request.post_data_json["text"]))
+    for count, word in enumerate(("-", "("), 1):
+        page.locator(".w", has_text=word).first.click()
+        page.wait_for_selector(f".what-if:has-text('{count} erased')")
+    assert sent == ["a dull witted 🙂 film(awful).", "a dull witted 🙂 film awful)."]
+
+
 def test_what_a_text_holds_never_becomes_markup(server, visit):
     page = visit(server)
     ask(

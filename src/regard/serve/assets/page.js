@@ -249,7 +249,8 @@ function drawText(points, decision, reader) {
   const changed = () => {
     const gone = new Uint8Array(points.length);
     for (const [start, end] of erased) gone.fill(1, start, end);
-    reader.onErase(points.filter((_, place) => !gone[place]).join(""), erased.size);
+    // A space stays where a piece was: what stood beside it is still two words and not one.
+    reader.onErase(points.map((point, place) => (gone[place] ? " " : point)).join(""), erased.size);
   };
   const toggle = (piece, node, name) => {
     if (!erased.delete(piece)) erased.add(piece);
