@@ -4,6 +4,8 @@ import io
 
 import pytest
 
+from regard.views.drawing.words import percent
+
 TEXT = "the film was awful. then we saw the evening and the music. it was dull."
 
 
@@ -46,6 +48,12 @@ def test_a_text_is_answered_and_explained_with_its_receipt(server, visit):
     assert page.locator(".text").text_content().count("awful") == 1
     assert page.locator(".conclusion").inner_text()
     assert page.locator("details svg").count() >= 1
+
+
+def test_shares_are_written_as_in_other_views(server, visit):
+    shares = [0, 1e-9, 0.00049, 0.0005, 0.1234, 0.9994, 0.9996, 1 - 1e-9, 1]
+    page = visit(server)
+    assert page.evaluate("shares => shares.map(percent)", shares) == list(map(percent, shares))
 
 
 def test_erasing_by_click_and_by_key_changes_the_answer_at_once(server, visit):

@@ -4,7 +4,12 @@
 const $ = (id) => document.getElementById(id);
 const state = { models: [], asked: 0, picture: null };
 const canMark = document.documentElement.dataset.marks === "yes";
-const percent = (share) => (100 * share).toFixed(share > 0.9995 || share < 0.0005 ? 0 : 1) + " %";
+// As the other views: never a false zero or hundred.
+const percent = (share) => {
+  if (share >= 0.9995) return share >= 1 ? "100 %" : ">99.9 %";
+  if (share < 0.0005) return share <= 0 ? "0 %" : "<0.1 %";
+  return (100 * share).toFixed(1) + " %";
+};
 
 function make(tag, given = {}, ...children) {
   const node = document.createElement(tag);
