@@ -101,6 +101,14 @@ def test_another_label_is_explained(server, visit):
     page.wait_for_selector(".lead:has-text('good')")
 
 
+def test_a_contrast_names_the_label_that_it_is_held_against(server, visit):
+    page = visit(server)
+    ask(page)
+    assert "rather than" not in page.inner_text(".lead")
+    page.select_option("#method", "contrast")
+    page.wait_for_selector(".lead:has-text('rather than good')")
+
+
 def test_two_models_stand_side_by_side(start, model_folder, visit):
     server = start(models={"one": str(model_folder), "two": str(model_folder)})
     page = visit(server)

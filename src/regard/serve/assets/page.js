@@ -162,7 +162,8 @@ function drawExplanation(model, question, found) {
   const bars = probabilityBars(found.probabilities, decision.label);
   section.append(
     make("h2", {}, model.name),
-    make("p", { className: "lead" }, make("b", {}, String(decision.label)), ` with ${percent(decision.probability)}`),
+    make("p", { className: "lead" }, make("b", {}, String(decision.label)), ` with ${percent(decision.probability)}`,
+      decision.against === null || decision.against === undefined ? null : ` rather than ${decision.against}`),
   );
   if (found.said.conclusion) section.append(make("p", { className: "conclusion" }, found.said.conclusion));
   section.append(bars.node);
