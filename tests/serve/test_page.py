@@ -73,6 +73,21 @@ def test_erasing_by_click_and_by_key_changes_the_answer_at_once(server, visit):
     page.wait_for_selector(".what-if:has-text('1 erased piece')")
 
 
+def test_an_answer_that_stays_is_not_said_to_become_another(server, visit):
+    """Asked about a label that is not the answer: it is none without a quiet sentence either."""
+    page = visit(server)
+    ask(page, "the film was awful. then we saw the evening. it was brilliant.")
+    answer = page.inner_text(".lead b")
+    other = "good" if answer == "bad" else "bad"
+    page.select_option("#label", other)
+    page.wait_for_selector(f".lead:has-text('{other} with')")
+    page.click("[aria-label='Erase sentence 2']")
+    page.wait_for_selector(".what-if:has-text('1 erased piece')")
+    assert "becomes" not in page.inner_text(".what-if")
+    page.click(f"[aria-label='Erase sentence {1 if answer == 'bad' else 3}']")
+    page.wait_for_selector(f".what-if:has-text('the answer becomes {other}.')")
+
+
 def test_what_stands_beside_an_erased_word_stays_two_words(server, visit):
     page = visit(server)
     ask(page, "a dull-witted 🙂 film(awful).")

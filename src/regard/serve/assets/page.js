@@ -172,7 +172,7 @@ function drawExplanation(model, question, found) {
     legend(decision), whatIf,
     drawText(points, decision, {
       label: String(decision.label), model: model.name, source: found.source,
-      onErase: (rest, count) => tryWithout(model, decision, rest, count, whatIf, bars),
+      onErase: (rest, count) => tryWithout(model, found, rest, count, whatIf, bars),
     }),
     make("div", { className: "columns" }, wordList(points, decision, 1, "Speaks for it"),
       wordList(points, decision, -1, "Speaks against it")),
@@ -357,16 +357,25 @@ function markButtons(piece, number, reader) {
   return buttons;
 }
 
-async function tryWithout(model, decision, rest, count, whatIf, bars) {
+// The labels that are the answer, which what is explained need not be.
+function answerOf(model, probabilities) {
+  if (model.several_labels) return probabilities.filter(([, share]) => share > 0.5).map(([name]) => String(name));
+  const best = Math.max(...probabilities.map(([, share]) => share));
+  return [String(probabilities.find(([, share]) => share === best)[0])];
+}
+
+async function tryWithout(model, explained, rest, count, whatIf, bars) {
+  const decision = explained.decisions[0];
   const turn = (whatIf.turn = (whatIf.turn || 0) + 1);
   whatIf.hidden = !count;
   if (!count) return bars.update(null);
   try {
     const found = await (await call("predict", { text: rest, model: model.name })).json();
+    const before = answerOf(model, explained.probabilities);
     if (whatIf.turn !== turn) return;
     bars.update(found.probabilities);
     const now = found.probabilities[decision.label];
-    const flips = !found.labels.includes(String(decision.label));
+    const flips = found.labels.join("\n") !== before.join("\n");
     whatIf.textContent = `Without ${count} erased ${count === 1 ? "piece" : "pieces"}: ${decision.label} `
       + `${percent(decision.probability)} → ${percent(now)}`
       + (flips ? `; the answer becomes ${found.labels.join(", ") || "no label"}.` : ".");
