@@ -144,6 +144,8 @@ def test_any_label_can_be_asked_about_and_measured(fitted):
     assert contrast.decisions[0].against == "good"
     with pytest.raises(ConfigError, match="no label 'goood'; did you mean 'good'"):
         fitted.explain(TEXTS[0], label="goood")
+    with pytest.raises(ConfigError, match="against='good' is for the method contrast, not for"):
+        fitted.explain(TEXTS[0], label="bad", against="good")
     with pytest.raises(ConfigError, match="contrasted with itself; label and against are both"):
         fitted.explain(TEXTS[0], method="contrast", label="good", against="good")
 

@@ -121,6 +121,10 @@ class Fitted:
         """Explain the answer about each text, in the order of the texts."""
         name = self.default_method if question.method == "default" else question.method
         require_one_of("method", name, METHODS)
+        require(
+            question.against is None or name == "contrast",
+            f"against={question.against!r} is for the method contrast, not for {name}",
+        )
         found: list[Explanation] = []
         for some in chunks(read_strings(texts)):
             placed: dict[int, Explanation] = {}
