@@ -164,7 +164,8 @@ def test_a_rival_and_a_counterfactual_are_told(explain):
     for change, words in (
         (Change((span,), 0.2, True, "negative", 0.04), "the answer is negative"),
         (Change((span,), 0.2, True, None, 0.04), "the answer is another"),
-        (Change((span,), 0.4, False, "positive"), "No sentences were found that decide"),
+        (Change((span,), 0.4, False, "positive"), "that decide: without the sentence marked"),
+        (Change((), 0.4, False, "positive"), "No sentences were found that decide."),
     ):
         decision = replace(made.decisions[0], change=change)
         for drawn in (

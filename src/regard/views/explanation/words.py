@@ -142,7 +142,8 @@ def tell_finding(decision: Decision) -> str:
     moved = f"{percent(decision.probability)} to {percent(change.probability)}"
     pieces = "the sentence" if count == 1 else f"the {count:,} sentences"
     if not change.flips:
-        return f"No sentences were found that decide: without {pieces} marked, from {moved}."
+        tried = f": without {pieces} marked, from {moved}" if count else ""
+        return f"No sentences were found that decide{tried}."
     answer = "is another" if change.label is None else f"is {change.label}"
     return (
         f"Without {pieces} marked here the answer {answer}: from {moved}. "
