@@ -14,6 +14,7 @@ from regard.models.han import HANConfig
 from regard.models.ngrams import Emphasis, Marking
 from regard.text.tokenize import TextConfig
 from regard.views.explanation.receipt import CONCLUSIONS, MEANINGS
+from regard.views.explanation.words import notes, tell_finding
 from support.odd_texts import odd_texts
 from support.reviews import reviews, tiny
 
@@ -151,6 +152,8 @@ def test_the_scores_are_those_of_the_model(fitted, page, method):
             assert theirs["by"] == ours.by
             amounts = theirs["scores"] if ours.scores is not None else theirs["values"]
             np.testing.assert_allclose(amounts, ours.amounts, atol=2e-3)
+        assert found["said"]["finding"] == tell_finding(own.decisions[0])
+        assert found["said"]["notes"] == notes(own, own.decisions[0])
 
 
 def test_a_receipt_says_what_a_receipt_of_the_model_says(fitted, page):

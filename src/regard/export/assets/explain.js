@@ -366,9 +366,21 @@ function sayReadings({ source, readAs }) {
   return `Words that the model does not know are read as known ones that are spelt alike: ${told}.`;
 }
 
+/** Whether each sentence has the sum over its words. */
+function addsUp([words, sentences]) {
+  if (words.by !== "document") return false;
+  const homes = homesOf([words, sentences]), sums = sentences.scores.map(() => 0);
+  words.scores.forEach((score, word) => { sums[homes[word]] += score; });
+  return sentences.scores.every((score, place) => {
+    const sum = sums[place], larger = Math.max(Math.abs(sum), Math.abs(score));
+    return Math.abs(sum - score) <= Math.max(1e-6 * larger, 1e-9);
+  });
+}
+
 function sayNotes(decision, text) {
   const notes = [];
   if (!decision.weights[0].pieces.length) notes.push("The model found no words to read in this text.");
+  else if (addsUp(decision.weights)) notes.push("The weight of a sentence is the sum over its words.");
   for (const { name, pieces, measured } of decision.weights) {
     if (measured) {
       notes.push(`Of ${number(pieces.length)} ${name}s, the ${number(measured)} that seemed to count most were taken away one by one; `
