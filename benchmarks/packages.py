@@ -3,13 +3,14 @@
     apt-get -o Acquire::Languages=en,de,fr,it,es,pl,ru,ja,ko,zh_CN update
     python benchmarks/packages.py [--sets english japanese] [--seeds 0] [--jobs 2 --threads 1]
 
-What section is a package in, by what is said of it? Texts of one or of some sentences, of up to 57
-classes, some of them rare, that lie on every Debian machine and that no default was chosen with,
-but for two: that single characters count by themselves with many classes was chosen on folds of
-what is learnt from here in Japanese, Korean and Chinese, and up to 16 epochs on a quarter of the
-German texts that are learnt from, among others. Packages of one source, which are said to
-be much the same, are all learnt from or all asked. All options are those of accuracy.py, and the
-figures go to benchmarks/results/packages.json.
+What section is a package in, by what is said of it, or by its name? Texts of one or of some
+sentences, of up to 57 classes, some of them rare, that lie on every Debian machine and that no
+default was chosen with, but for three: that single characters count by themselves with many classes
+was chosen on folds of what is learnt from here in Japanese, Korean and Chinese, up to 16 epochs on
+a quarter of the German texts that are learnt from, among others, and when to read letters in place
+of words by n-grams on names of the twelve largest sections, among others. Packages of one source,
+which are said to be much the same, are all learnt from or all asked. All options are those of
+accuracy.py, and the figures go to benchmarks/results/packages.json.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ READER = "/usr/lib/apt/apt-helper"
 RAREST = 20  # packages that a section must have
 
 Label = Callable[[str], str]
+Labelled = dict[str, tuple[str, str]]  # by its text: the section, and the source
 
 
 def read_list(pattern: str) -> str:
@@ -80,11 +82,29 @@ def described(
 ) -> Callable[[Path], Iterator[Part]]:
     """Descriptions to learn from, and those of packages of other sources to ask."""
 
-    def parts(data: Path) -> Iterator[Part]:
-        rows: dict[str, tuple[str, str]] = {}  # by their text: many are said alike
+    def texts() -> Labelled:
+        rows: Labelled = {}  # by their text: many are said alike
         for name, (line, more) in descriptions(language).items():
             section, source = packages()[name]
             rows.setdefault(line if short else f"{line}\n\n{more}", (label(section), source))
+        return rows
+
+    return parted(texts, learnt, asked, seed=seed)
+
+
+def named(learnt: int, asked: int, *, seed: int = 0) -> Callable[[Path], Iterator[Part]]:
+    """Names of packages and nothing else."""
+
+    return parted(packages, learnt, asked, seed=seed)
+
+
+def parted(
+    texts: Callable[[], Labelled], learnt: int, asked: int, *, seed: int
+) -> Callable[[Path], Iterator[Part]]:
+    """Texts of some sources to learn from, and those of others to ask."""
+
+    def parts(data: Path) -> Iterator[Part]:
+        rows = texts()
         counts = Counter(own for own, _ in rows.values())
         kept = [(text, *row) for text, row in rows.items() if counts[row[0]] >= RAREST]
         draw = random.Random(seed)
@@ -124,6 +144,8 @@ SETS = {
         "English, one line: a library?",
         described("en", 4000, 4000, short=True, label=is_library, seed=2),
     ),
+    "names": Set("Names of packages", named(8000, 4000)),
+    "names-500": Set("Names of packages, 500 to learn from", named(500, 4000, seed=1)),
     "german": Set("German", described("de", 3000, 2000)),
     "french": Set("French", described("fr", 3000, 2000)),
     "italian": Set("Italian", described("it", 3000, 2000)),

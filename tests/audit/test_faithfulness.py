@@ -89,7 +89,7 @@ def test_eraser_measures_equal_reading_every_shortened_text():
     (explained,) = attention.explain(answers)
     (inquiry,) = inquiries(answers)
     number, decision = answers.chosen[0][0], explained.decisions[0]
-    found = read_receipt(inquiry.receipt(decision.label, inquiry.wanted(decision)), 0.5)
+    found = read_receipt(inquiry.receipt(decision, inquiry.wanted(decision)), 0.5)
     amounts = decision.importance().values
     order = sorted(range(len(amounts)), key=lambda place: -amounts[place])
     start = probability(model, TEXTS[0], set(), number)

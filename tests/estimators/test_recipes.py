@@ -44,7 +44,7 @@ def test_a_line_says_what_was_picked_and_why():
     assert line.endswith(f"({few:,} documents of 120 words at the median, on cpu)")
     timed = check(few).with_estimates(seconds=120)
     assert BALANCED.describe(timed).endswith("on cpu, about 2 min)")
-    korean = BALANCED.describe(check(few), syllables=True)
+    korean = BALANCED.describe(replace(check(few), token="syllable"))
     assert "Korean by syllables, since its words are mostly new (" in korean
     assert "of 120 syllables at the median" in korean
     assert BALANCED.describe(check(few), device="cuda").endswith("on cuda)")

@@ -13,8 +13,9 @@ from regard.text.tokenize import TextConfig, join_words, tokenize, tokenize_many
 from regard.text.vocab import Vocab
 from support.odd_texts import odd_texts
 
-SCAN = """([texts, hangul]) => {
-  const rules = makeRules(globalThis.written, hangul === "syllables");
+CONFIGS = [TextConfig(), TextConfig(hangul="syllables"), TextConfig(reading="letters")]
+SCAN = """([texts, parted]) => {
+  const rules = makeRules(globalThis.written, parted);
   return texts.map((codes) => {
     const found = scan(codes.map((code) => String.fromCodePoint(code)).join(""), rules);
     const codesOf = (word) => Array.from(word, (letter) => letter.codePointAt(0));
@@ -43,13 +44,13 @@ def texts():
     ]
 
 
-@pytest.mark.parametrize("hangul", ["words", "syllables"])
-def test_the_scanner_finds_what_tokenize_finds(scripts, hangul):
+@pytest.mark.parametrize("config", CONFIGS, ids=["words", "syllables", "letters"])
+def test_the_scanner_finds_what_tokenize_finds(scripts, config):
     every = texts()
     codes = [[ord(letter) for letter in text] for text in every]
-    found = scripts.evaluate(SCAN, [codes, hangul])
+    found = scripts.evaluate(SCAN, [codes, config.parted.decode()])
     for text, tokens, (spans, lengths, words) in zip(
-        every, tokenize_many(every, TextConfig(hangul=hangul)), found, strict=True
+        every, tokenize_many(every, config), found, strict=True
     ):
         assert spans == tokens.spans.ravel().tolist(), repr(text)
         assert lengths == tokens.per_sentence.tolist(), repr(text)
@@ -59,17 +60,16 @@ def test_the_scanner_finds_what_tokenize_finds(scripts, hangul):
 
 def test_the_words_that_people_see_are_those_of_regard(scripts):
     pytest.importorskip("icu4py")
-    join = """([texts, hangul]) => {
-      const rules = makeRules(globalThis.written, hangul === "syllables");
+    join = """([texts, parted]) => {
+      const rules = makeRules(globalThis.written, parted);
       const reader = new Reader(["<pad>", "<oov>"], rules, { lowercase: true });
       return texts.map((text) => reader.readWords(text).sizes);
     }"""
     every = [text.encode("utf-8", "replace").decode() for text in texts()]
-    for hangul in ("words", "syllables"):
-        tokens = tokenize_many(every, TextConfig(hangul=hangul))
-        for text, found, sizes in zip(
-            every, map(join_words, tokens), scripts.evaluate(join, [every, hangul]), strict=True
-        ):
+    for config in CONFIGS:
+        words = [join_words(tokens, config) for tokens in tokenize_many(every, config)]
+        seen = scripts.evaluate(join, [every, config.parted.decode()])
+        for text, found, sizes in zip(every, words, seen, strict=True):
             expected = [1] * len(found) if found.per_word is None else found.per_word.tolist()
             assert sizes == expected, repr(text)
 
@@ -78,7 +78,7 @@ def test_caps_leave_what_they_leave_in_training(scripts):
     read = """(text) => {
       const words = ["<pad>", "<oov>", "one", "two"];
       const caps = { lowercase: true, max_sentences: 2, max_words: 2 };
-      const reader = new Reader(words, makeRules(globalThis.written, false), caps);
+      const reader = new Reader(words, makeRules(globalThis.written, ""), caps);
       const { rows, spans, unknown, unread } = reader.read(text);
       return { rows: rows.map((row) => [...row]), spans, unknown, unread };
     }"""
@@ -100,7 +100,7 @@ def test_unknown_words_are_read_as_the_vocabulary_reads_them(scripts, unknown):
     ]
     vocab = Vocab(generator.sample(long, len(long) // 2), unknown=unknown)
     read = """([words, asked, unknown]) => {
-      const reader = new Reader(words, makeRules(globalThis.written, false), { unknown });
+      const reader = new Reader(words, makeRules(globalThis.written, ""), { unknown });
       return asked.map((word) => reader.ids.get(word) ?? reader.readUnknown(word));
     }"""
     asked = [*words, *cut]
@@ -117,7 +117,7 @@ def test_the_module_reads_in_node(tmp_path):
     vocab = Vocab(["film", "good", "a", "."])
     (tmp_path / "try.mjs").write_text(
         """import { createReader } from "./reader.mjs";
-        const config = { lowercase: true, hangul: "auto", max_sentences: null, max_words: null };
+        const config = { lowercase: true, parted: "", max_sentences: null, max_words: null };
         const reader = await createReader("<pad>\\n<oov>\\nfilm\\ngood\\na\\n.", config);
         const found = reader.read(["A \\u{1F600} good film. Good", ""]);
         const plain = Object.entries(found).map(([name, value]) => [name, [...value]]);

@@ -159,6 +159,7 @@ def test_nothing_is_cut_whatever_the_settings_say():
         ({"max_sentences": 0}, "max_sentences"),
         ({"max_words": 0}, "max_words"),
         ({"hangul": "jamo"}, "hangul cannot be 'jamo'; there are auto, syllables, words"),
+        ({"reading": "bytes"}, "reading cannot be 'bytes'; there are auto, letters, words"),
         ({"cjk": "jieba"}, "cjk cannot be 'jieba'; there are characters, icu"),
     ],
 )
@@ -265,6 +266,17 @@ def test_syllables_make_up_korean_words():
     spans = [text[start:end] for start, end in words.word_spans()]
     assert spans == ["영화가", "재밌었다", ".", "3D로", "봄", "!"]
     assert words.per_word.tolist() == [3, 4, 1, 2, 1, 1]
+
+
+def test_letters_make_up_words_of_any_script():
+    text = "Anna's café, 12.5% 한국 😀!!"
+    config = TextConfig(reading="letters")
+    tokens = tokenize(text, config)
+    assert tokens.words() == [*"Anna's", *"café", ",", *"12.5", "%", *"한국", "😀", "!!"]
+    words = join_words(tokens, config)
+    spans = [text[start:end] for start, end in words.word_spans()]
+    assert spans == tokenize(text).words()
+    assert list(tokens.per_sentence) == [len(tokens)]
 
 
 def test_what_was_cut_off_is_no_part_of_a_word():

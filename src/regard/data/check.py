@@ -31,10 +31,12 @@ def check_corpus(
     validation: ArrayLike | None = None,
     others: Mapping[str, NDArray[np.uint64]] | None = None,
     readings: Sequence[ReadCounts] = (),
+    token: str = "word",
 ) -> DataCheck:
     """Look at the training documents, by default those of the first part, beside the others.
 
-    ``others`` are fingerprints of texts from elsewhere, such as a test file, by name.
+    ``others`` are fingerprints of texts from elsewhere, such as a test file, by name; ``token``
+    says what the corpus holds.
     """
     chosen = _choose(corpus, training, 0)
     held_out = _choose(corpus, validation, 1)
@@ -62,6 +64,7 @@ def check_corpus(
         readings=tuple(readings),
         truncation=corpus.truncation,
         corpus_bytes=corpus.size_on_disk,
+        token=token,
     )
 
 

@@ -57,6 +57,7 @@ from .label_forms import LabelForm
 from .marked import reasons_in
 from .own_vectors import learn_own_vectors
 from .pretrained import Pretrained, read_pretrained
+from .reading import settle_reading
 from .saved import MOST_SEEDS, Saved, SavedWide, Settings
 from .text_estimator import TextEstimator, draw_network
 from .trainer import FitData, Run, Watched, classification_loss
@@ -164,11 +165,12 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         pretrained = read_pretrained(self.network)
         with begin_fit(options) as fit:
             heeding = fit.run.interrupts.heeding
+            text, documents = self._settle_text(heeding(documents), pretrained, options)
             data = prepare(
-                heeding(documents),
+                documents,
                 None if validation is None else heeding(validation),
                 folder=fit.folder / _corpus_name(options),
-                text=self.text if pretrained is None else _in_pieces(self.text),
+                text=text,
                 holdout=holdout,
                 options=options,
                 build_vocab=Vocab.from_counts if pretrained is None else pretrained.build_vocab,
@@ -572,6 +574,16 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         else:
             held_out = self._answer_held_out(data, data.validation, fit.run)
         return _Trained(histories, held_out, seconds)
+
+    def _settle_text(
+        self, documents: Iterable[Document], pretrained: Pretrained | None, options: FitOptions
+    ) -> tuple[TextConfig, Iterable[Document]]:
+        """How the texts are read; vectors that somebody else learnt are of words."""
+        if pretrained is not None:
+            return _in_pieces(self.text), documents
+        if options.vectors is not None:
+            return self.text, documents
+        return settle_reading(documents, self.text)
 
     def _find_start(self, data: Prepared, fit: Fit, pretrained: Pretrained | None) -> _Start | None:
         """Find what a network starts from: a BERT, or word vectors; nothing where its draws do."""

@@ -109,22 +109,23 @@ class Recipe:
         given: str | None = None,
         device: str = "cpu",
         folds: int = 0,
-        syllables: bool = False,
     ) -> str:
         """Say in a line what was picked for these data, and why.
 
-        ``given`` says whether there are "unlabelled" texts, or "vectors" in a file; ``syllables``
-        whether Korean is read by them; ``folds`` into how many the documents are dealt.
+        ``given`` says whether there are "unlabelled" texts, or "vectors" in a file; ``folds`` into
+        how many the documents are dealt.
         """
-        script = "; Korean by syllables, since its words are mostly new" if syllables else ""
+        script = {
+            "letter": "; by letters, which tell more here than words",
+            "syllable": "; Korean by syllables, since its words are mostly new",
+        }.get(check.token, "")
         held_out = f"; every document held out once, in {folds} folds" if folds else ""
-        unit = "syllables" if syllables else "words"
         time = f", {check.time}" if check.time else ""
         start = self._tell_start(given)
         return (
             f"recipe {self.name}, {self.meaning}; {start}{held_out}{script} "
-            f"({check.documents:,} documents of {check.tokens_per_document.median:,} {unit} at the "
-            f"median, on {device}{time})"
+            f"({check.documents:,} documents of {check.tokens_per_document.median:,} "
+            f"{check.token}s at the median, on {device}{time})"
         )
 
     def _tell_start(self, given: str | None) -> str:

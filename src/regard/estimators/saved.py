@@ -326,6 +326,7 @@ def _vocab(opened: SavedFolder, network: ModelConfig, text: TextConfig) -> Vocab
         lowercase=text.lowercase,
         cjk=text.cjk,
         hangul=text.hangul,
+        reading=text.reading,
         unknown=text.unknown,
     )
     if not isinstance(network, BertHANConfig) or network.bert_pieces is None:

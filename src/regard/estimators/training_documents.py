@@ -136,7 +136,12 @@ def prepare(
     readings = [reader.counts for reader in options.readers]
     others = {} if options.test is None else {"test": fingerprints(options.test)}
     check = check_corpus(
-        corpus, training=training, validation=held_out, others=others, readings=readings
+        corpus,
+        training=training,
+        validation=held_out,
+        others=others,
+        readings=readings,
+        token=text.token,
     )
     found = corpus.remapped(vocab)
     groups = None

@@ -180,7 +180,7 @@ def _content(
         "temperature": saved.temperature,
         "text": {
             "lowercase": text.lowercase,
-            "hangul": text.hangul,
+            "parted": text.parted.decode(),
             "unknown": text.unknown,
             "max_sentences": text.max_sentences,
             "max_words": text.max_words,

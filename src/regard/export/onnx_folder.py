@@ -239,6 +239,8 @@ def _about(saved: Saved, difference: Difference) -> dict[str, object]:
         "lowercase": text.lowercase,
         "cjk": text.cjk,
         "hangul": text.hangul,
+        "reading": text.reading,
+        "parted": text.parted.decode(),
         "unknown": text.unknown,
         "max_sentences": text.max_sentences,
         "max_words": text.max_words,

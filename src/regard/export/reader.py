@@ -29,7 +29,7 @@ _LISTS = (
 _MODULE = """
 /** Make a reader of the vocabulary's file and of how texts were read in training. */
 export async function createReader(vocabulary, config) {
-  const rules = makeRules(RULES, config.hangul === "syllables");
+  const rules = makeRules(RULES, config.parted);
   const reader = new Reader(vocabulary.split("\\n"), rules, config);
   return { read: (texts) => readTogether(reader, texts) };
 }

@@ -93,7 +93,9 @@ class TextReader:
         for chosen in scanned.batches(BATCH_TOKENS):
             places = tuple(chosen.tolist())
             batch = gather(scanned.kept, chosen).to(self.device)
-            batch = replace(batch, texts=tuple(join_words(left[place]) for place in places))
+            batch = replace(
+                batch, texts=tuple(join_words(left[place], self.text) for place in places)
+            )
             yield Read(places, batch, tuple(whole[place] for place in places))
 
     def scan(self, texts: Sequence[str]) -> CappedTexts:

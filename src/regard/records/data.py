@@ -194,6 +194,7 @@ class DataCheck(Record):
     corpus_bytes: int = 0  # on disk
     memory_bytes: int | None = None  # an estimate for training
     seconds: float | None = None  # an estimate for training
+    token: str = "word"  # what is counted: "letter" and "syllable" are the others
 
     @property
     def skipped_rows(self) -> int:
@@ -220,12 +221,12 @@ class DataCheck(Record):
         """Return the findings as lines for a terminal, the doubtful ones marked with ``!``."""
         held_out = f", {self.validation_documents:,} held out" if self.validation_documents else ""
         return [
-            f"{self.documents:,} training documents{held_out}, {self.tokens:,} words, "
+            f"{self.documents:,} training documents{held_out}, {self.tokens:,} {self.token}s, "
             f"{self.distinct_words:,} distinct",
             *self._described_classes(),
-            f"words per document: {self.tokens_per_document}",
+            f"{self.token}s per document: {self.tokens_per_document}",
             f"sentences per document: {self.sentences_per_document}",
-            f"words per sentence: {self.words_per_sentence}",
+            f"{self.token}s per sentence: {self.words_per_sentence}",
             *(line for counts in self.readings for line in counts.describe()),
             *self.truncation.describe(),
             *(f"! {line}" for line in self._doubts()),

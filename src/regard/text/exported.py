@@ -37,7 +37,8 @@ class Reader:
         self.labels: list[str | int] = config["labels"]
         self.multilabel: bool = config["multilabel"]
         self._caps = {"sentences": config["max_sentences"], "tokens": config["max_words"]}
-        settings = {name: config[name] for name in ("lowercase", "cjk", "hangul", "unknown")}
+        names = ("lowercase", "cjk", "hangul", "reading", "unknown")
+        settings = {name: config[name] for name in names}
         self._vocab = Vocab.load(Path(folder) / "vocab.txt", **settings)
 
     def read(self, texts: Sequence[str]) -> Read:

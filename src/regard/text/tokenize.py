@@ -23,13 +23,22 @@ from .characters import is_hangul, kind_table, kinds_of, lower_table
 from .document import Tokens, cut_tokens
 from .markup import BLOCK_TAGS, ENTITIES, INLINE_TAGS, mask_markup
 from .sentences import WORD_LISTS, sentence_ends
-from .words import dictionary_joins, join_endings, katakana_joins, word_spans
+from .words import (
+    LETTERS,
+    SYLLABLES,
+    dictionary_joins,
+    join_endings,
+    katakana_joins,
+    word_spans,
+)
 
 __all__ = [
+    "MOST_UNSEEN",
     "TextConfig",
     "join_words",
     "scanner_for",
     "settle_hangul",
+    "share_of_new",
     "tokenize",
     "tokenize_many",
 ]
@@ -55,6 +64,9 @@ class TextConfig:
     """Scripts without spaces: one token a character, or words from ICU's dictionaries."""
     hangul: Literal["auto", "words", "syllables"] = "auto"
     """Korean: one token a word, or a syllable; a classifier looks at its texts to choose."""
+    reading: Literal["auto", "words", "letters"] = "auto"
+    """A token is a word, or each of its letters and figures; a classifier of texts of few words
+    tries both, as names are mostly new and known by their letters."""
     unknown: Literal["auto", "one", "alike", "nearest"] = "auto"
     """Words out of the vocabulary: one word for all of them, or each as the known word that begins
     alike, or as the one whose letters are nearest, where there is one. A classifier of words
@@ -66,9 +78,21 @@ class TextConfig:
             value: int | None = getattr(self, name)
             require(value is None or value >= 1, f"{name} must be at least 1, got {value}")
 
+    @property
+    def token(self) -> str:
+        """What most tokens are, as it is called."""
+        return {LETTERS: "letter", SYLLABLES: "syllable"}.get(self.parted, "word")
+
+    @property
+    def parted(self) -> bytes:
+        """The kinds of characters that are tokens of their own, beside those without spaces."""
+        if self.reading == "letters":
+            return LETTERS
+        return SYLLABLES if self.hangul == "syllables" else b""
+
 
 _DEFAULT = TextConfig()
-_PARTED = np.frombuffer(b"ck", np.uint8)  # letters that may each be a token of their own
+_UNSPACED = np.frombuffer(b"ck", np.uint8)  # letters that may each be a token in any texts
 
 
 def tokenize(text: str, config: TextConfig = _DEFAULT) -> Tokens:
@@ -79,7 +103,7 @@ def tokenize(text: str, config: TextConfig = _DEFAULT) -> Tokens:
     kinds = kinds_of(text)
     mask_markup(text, kinds)
     joined = dictionary_joins(text, kinds) if config.cjk == "icu" else None
-    spans = word_spans(kinds, joined, parts_hangul=config.hangul == "syllables")
+    spans = word_spans(kinds, joined, parted=config.parted)
     return Tokens(text, spans, _per_sentence(spans, sentence_ends(text, kinds)))
 
 
@@ -91,16 +115,17 @@ def tokenize_many(texts: Sequence[str], config: TextConfig = _DEFAULT) -> list[T
     return cut_tokens(texts, scanner.scan(texts))
 
 
-def join_words(tokens: Tokens) -> Tokens:
-    """Say which tokens make up each word, where a model reads characters or syllables.
+def join_words(tokens: Tokens, config: TextConfig = _DEFAULT) -> Tokens:
+    """Say which tokens make up each word, where a model reads letters, characters or syllables.
 
     Chinese, Japanese, Thai and the like have the words of ICU's dictionaries, Korean those between
     spaces. Without ICU, which some systems lack, the former have a word a character.
     """
-    if tokens.text.isascii():
+    by_letters = config.parted == LETTERS
+    if tokens.text.isascii() and not by_letters:
         return tokens
     kinds = kinds_of(tokens.text)
-    if not np.isin(kinds, _PARTED).any():
+    if not by_letters and not np.isin(kinds, _UNSPACED).any():
         return tokens
     mask_markup(tokens.text, kinds)
     joined = katakana_joins(tokens.text)
@@ -129,11 +154,11 @@ def scanner_for(config: TextConfig) -> Scanner | None:
     """The scanner that finds what ``tokenize`` does with these settings, or nothing."""
     if config.cjk != "characters" or not available():
         return None
-    return _scanner(parts_hangul=config.hangul == "syllables")
+    return _scanner(config.parted)
 
 
 @cache
-def _scanner(*, parts_hangul: bool) -> Scanner:
+def _scanner(parted: bytes) -> Scanner:
     lists: Counter[str] = Counter()
     for bit, words in enumerate(WORD_LISTS):
         lists.update(dict.fromkeys(words, 1 << bit))
@@ -145,13 +170,20 @@ def _scanner(*, parts_hangul: bool) -> Scanner:
             tags=inline | block,
             entities=ENTITIES,
             words=lists,
-            parts_hangul=parts_hangul,
+            parted=parted,
         )
     )
 
 
 MOST_UNSEEN = 0.1
-"""The share of Korean words that may be new to who has read half of the texts."""
+"""The share of words that may be new to who has read half of the texts."""
+
+
+def share_of_new(words: Sequence[str]) -> float:
+    """Return how many words of the second half of some texts the first half does not have."""
+    known = set(words[: len(words) // 2])
+    later = words[len(words) // 2 :]
+    return sum(word not in known for word in later) / max(len(later), 1)
 
 
 def settle_hangul(texts: Sequence[str], config: TextConfig) -> TextConfig:
@@ -164,8 +196,5 @@ def settle_hangul(texts: Sequence[str], config: TextConfig) -> TextConfig:
         return config
     words = [token for tokens in tokenize_many(texts, config) for token in tokens.words()]
     korean = [word for word in words if is_hangul(word)]
-    known = set(korean[: len(korean) // 2])
-    later = korean[len(korean) // 2 :]
-    unseen = sum(word not in known for word in later)
-    parted = len(korean) > len(words) / 2 and unseen > MOST_UNSEEN * len(later)
+    parted = len(korean) > len(words) / 2 and share_of_new(korean) > MOST_UNSEEN
     return replace(config, hangul="syllables") if parted else config

@@ -107,11 +107,14 @@ class Vocab:
         lowercase: bool = True,
         cjk: Literal["characters", "icu"] = "characters",
         hangul: Literal["auto", "words", "syllables"] = "auto",
+        reading: Literal["auto", "words", "letters"] = "auto",
         unknown: Literal["auto", "one", "alike", "nearest"] = "auto",
     ) -> None:
         self.words = [*_RESERVED, *words]
         self.lowercase = lowercase
-        self._config = TextConfig(lowercase=lowercase, cjk=cjk, hangul=hangul, unknown=unknown)
+        self._config = TextConfig(
+            lowercase=lowercase, cjk=cjk, hangul=hangul, reading=reading, unknown=unknown
+        )
         known = self.words[len(_RESERVED) :]
         self._ids = {word: id for id, word in enumerate(known, start=len(_RESERVED))}
         if len(self._ids) < len(known):
@@ -133,6 +136,7 @@ class Vocab:
             lowercase=config.lowercase,
             cjk=config.cjk,
             hangul=config.hangul,
+            reading=config.reading,
             unknown=config.unknown,
         )
 
@@ -221,6 +225,7 @@ class Vocab:
         lowercase: bool = True,
         cjk: Literal["characters", "icu"] = "characters",
         hangul: Literal["auto", "words", "syllables"] = "auto",
+        reading: Literal["auto", "words", "letters"] = "auto",
         unknown: Literal["auto", "one", "alike", "nearest"] = "auto",
     ) -> Vocab:
         """Read what ``save`` wrote; the others are the settings the vocabulary was made with."""
@@ -232,7 +237,12 @@ class Vocab:
             names = " and ".join(_RESERVED)
             raise ModelError(f"{path} is no vocabulary, its first two lines must be {names}")
         return cls(
-            words[len(_RESERVED) :], lowercase=lowercase, cjk=cjk, hangul=hangul, unknown=unknown
+            words[len(_RESERVED) :],
+            lowercase=lowercase,
+            cjk=cjk,
+            hangul=hangul,
+            reading=reading,
+            unknown=unknown,
         )
 
 

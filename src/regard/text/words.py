@@ -16,14 +16,18 @@ from ..errors import MissingExtra
 from .characters import Kinds
 
 __all__ = [
+    "LETTERS",
     "PARTICLES",
     "STANDING",
+    "SYLLABLES",
     "dictionary_joins",
     "join_endings",
     "katakana_joins",
     "word_spans",
 ]
 
+SYLLABLES, LETTERS = b"k", b"aAxk1"
+"""The kinds of characters that are parted to read Korean by syllables, and all words by letters."""
 _REACH = 2  # how far to either side a rule looks
 _RUN = re.compile(rb"c[cm]+")
 _HIRAGANA = re.compile("[ぁ-ゖー]+")
@@ -70,20 +74,21 @@ _TAKES_APOSTROPHE = _flags(b"aAx1")  # Hangul does not: what looks like one is a
 
 
 def word_spans(
-    kinds: Kinds, joined: NDArray[np.intp] | None = None, *, parts_hangul: bool = False
+    kinds: Kinds, joined: NDArray[np.intp] | None = None, *, parted: bytes = b""
 ) -> NDArray[np.int32]:
     """Where each token begins and ends, (tokens, 2).
 
     ``joined`` are places of further characters that go on with the token before them, as a
-    dictionary has it for scripts without spaces. ``parts_hangul`` makes every syllable a token.
+    dictionary has it for scripts without spaces. Each character of the kinds in ``parted`` is a
+    token of its own.
     """
     written = np.full(len(kinds) + 2 * _REACH, ord(" "), np.uint8)
     written[_REACH : len(kinds) + _REACH] = kinds
     marks = np.flatnonzero(_IS_MARK[written])
     bases = _with_bases(written) if len(marks) else written.copy()
     _join_middles(bases)
-    if parts_hangul:
-        bases[bases == ord("k")] = ord("c")
+    if parted:
+        bases[_flags(parted)[bases]] = ord("c")
     pairs = bases[:-1].astype(np.uint16) << 8
     pairs |= bases[1:]
     goes_on = _JOINS[pairs]  # goes_on[n]: character n + 1 belongs to the token of character n

@@ -20,6 +20,7 @@ from support.native_cases import needs_native
 from support.odd_texts import dense_text, lined_text, random_text
 
 SYLLABLES = TextConfig(hangul="syllables")
+LETTERS = TextConfig(reading="letters")
 
 
 def assert_scanned_as_defined(texts, config=None):
@@ -41,7 +42,8 @@ def test_random_texts_of_all_of_unicode_are_scanned_as_defined(seed):
     assert_scanned_as_defined([random_text(generator) for _ in range(500)])
     assert_scanned_as_defined([dense_text(generator) for _ in range(500)])
     assert_scanned_as_defined([lined_text(generator) for _ in range(100)])
-    assert_scanned_as_defined([dense_text(generator) for _ in range(100)], SYLLABLES)
+    for config in (SYLLABLES, LETTERS):
+        assert_scanned_as_defined([dense_text(generator) for _ in range(100)], config)
 
 
 CONTEXTS = ("{}", "a{0}b", "1{0}1", "{0}.{0} A", "A.{0}. x", "《。{}", "word {}\nWord")

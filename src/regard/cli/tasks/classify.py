@@ -219,7 +219,6 @@ class ClassificationJob(TrainingJob):
             given=given,
             device=device,
             folds=self.estimator.fold_count_,
-            syllables=self.estimator.settings_.text.hangul == "syllables",
         )
         lines = [*check.describe(), *(vectors.describe() if vectors else ()), picked]
         usual, used = TrainingConfig(), self.estimator.settings_.training

@@ -113,7 +113,7 @@ class Engine {
   constructor({ about, arrays }) {
     this.about = about;
     this.model = modelOf(about, arrays);
-    this.reader = new Reader(about.words, makeRules(about.rules, about.text.hangul === "syllables"), about.text);
+    this.reader = new Reader(about.words, makeRules(about.rules, about.text.parted), about.text);
   }
 
   static async open(packed) { return new Engine(await unpack(packed)); }

@@ -13,7 +13,7 @@ const flagsOf = (letters) => {
 
 const SPACE = codeOf(" "), BREAK = codeOf("\f"), LINE = codeOf("\n"), LOWER = codeOf("a"), UPPER = codeOf("A");
 const FIGURE = codeOf("1"), DOT = codeOf("."), MARK = codeOf("!"), LETTER_KIND = codeOf("x"), QUOTE = codeOf("'");
-const JOINER = codeOf("j"), PICTURE = codeOf("e"), FLAG = codeOf("r"), HANGUL = codeOf("k"), UNSPACED = codeOf("c");
+const JOINER = codeOf("j"), PICTURE = codeOf("e"), FLAG = codeOf("r"), UNSPACED = codeOf("c");
 
 const IS_MASKED = flagsOf(" \f"), IS_NOTHING = flagsOf(" \n\f"), IS_FILLING = flagsOf("aAxk1 m");
 const IN_MARKED_WORDS = flagsOf("aAx1"), IS_MARK = flagsOf("mj"), IS_MIDDLE = flagsOf("'.,:"), IS_WORD = flagsOf("aAxk1");
@@ -114,15 +114,15 @@ function isAttached(written, at, token) {
   return kind === FLAG && written[at - 1] === FLAG && token === at - 1;
 }
 
-/** Where each token begins and ends, [start, end, start, end, ...]; `joined` flags characters that go on with the one before. */
-function findWords(kinds, partsHangul, joined = []) {
+/** Where each token begins and ends, [start, end, start, end, ...]; `joined` flags characters that go on with the one before, `parted` kinds of which each is a token. */
+function findWords(kinds, parted, joined = []) {
   const written = withMargin(kinds), bases = withBases(written);
   const spans = [];
   let before = SPACE, token = -1;
   for (let at = MARGIN; at <= kinds.length + MARGIN; at += 1) {
     let kind = bases[at];
     if (IS_MIDDLE[kind]) kind = joinedKind(bases, at);
-    if (partsHangul && kind === HANGUL) kind = UNSPACED;
+    if (parted.has(kind)) kind = UNSPACED;
     const goesOn = (IS_WORD[before] && IS_WORD[kind]) || (before === kind && IS_REPEATED[kind]) || isAttached(written, at, token)
       || joined[at - MARGIN];
     if (!goesOn) {
@@ -143,10 +143,11 @@ const UNSPACED_RUN = /c[cm]+/g, HIRAGANA = /^[ぁ-ゖー]+$/, INFLECTED = /[ぁ-
 const isKatakana = (code) => (code >= 0x30a1 && code < 0x30fb) || (code >= 0x30fc && code < 0x30ff)
   || (code >= 0x31f0 && code < 0x3200) || (code >= 0xff66 && code < 0xffa0);
 
-/** How many tokens make up each word, where a model reads characters or syllables; tokens come sentence by sentence. */
+/** How many tokens make up each word, where a model reads letters, characters or syllables; tokens come sentence by sentence. */
 function joinWords({ kinds, codes, plain }, spans, rows, rules) {
-  if (!codes.some((code) => IS_UNSPACED[rules.kinds[code]])) return spans.map(() => 1);
-  const starts = wordStarts(plain, findWords(kinds, false, findJoins(kinds, codes)), rules);
+  const byLetters = rules.parted.has(LETTER_KIND);
+  if (!byLetters && !codes.some((code) => IS_UNSPACED[rules.kinds[code]])) return spans.map(() => 1);
+  const starts = wordStarts(plain, findWords(kinds, new Set(), findJoins(kinds, codes)), rules);
   const sizes = [];
   let token = 0, word = 0;
   for (const row of rows) {
@@ -419,7 +420,7 @@ function readCharacters(source, rules) {
 function scan(source, rules) {
   const text = readCharacters(source, rules);
   maskMarkup(text.plain, text.kinds, rules);
-  const spans = findWords(text.kinds, rules.partsHangul);
+  const spans = findWords(text.kinds, rules.parted);
   const ends = [...new Walk(text, rules).ends(), Infinity];
   const lengths = [];
   let word = 0;
@@ -441,8 +442,8 @@ function wordsOf(scanned, lowercase) {
 
 // ---------------------------------------------------------------- rules and readers
 
-/** The rules as they are looked up, from the tables and lists as regard writes them. */
-function makeRules(written, partsHangul) {
+/** The rules as they are looked up, from the tables and lists as regard writes them, and the kinds that are parted. */
+function makeRules(written, parted) {
   const kinds = new Uint8Array(0x110000), lower = Uint32Array.from({ length: 0x20000 }, (_, code) => code);
   let start = 0;
   written.kinds.lengths.forEach((length, run) => {
@@ -452,7 +453,7 @@ function makeRules(written, partsHangul) {
   for (let at = 0; at < written.lower.length; at += 2) lower[written.lower[at]] = written.lower[at + 1];
   const lists = Object.fromEntries(Object.entries(written.lists).map(([name, words]) => [name, new Set(words)]));
   const tags = new Map(Object.entries(written.tags)), entities = new Map(Object.entries(written.entities));
-  return { kinds, lower, tags, entities, partsHangul, alike: written.alike, nearest: written.nearest, ...lists };
+  return { kinds, lower, tags, entities, parted: new Set(Array.from(parted, codeOf)), alike: written.alike, nearest: written.nearest, ...lists };
 }
 
 /** Whether other words may be read as this one: reserved names are none, and a figure is no other. */

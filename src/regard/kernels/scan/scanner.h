@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#define SCANNER_INTERFACE 4
+#define SCANNER_INTERFACE 5
 
 /* So many characters are read at once, so whoever holds words keeps as many more behind them. */
 #define LANES 8
@@ -44,7 +44,7 @@ struct scan_rules {
     struct word_table tags;     /* to the kind that covers the tag */
     struct word_table entities; /* to the code point that it stands for */
     struct word_table words;    /* to the lists that a word is in, as bits */
-    int64_t parts_hangul;       /* whether every syllable of Korean is a token */
+    const uint8_t *parted;      /* (256), whether each character of a kind is a token */
 };
 
 /* Texts end to end, and room for what is found in them. */

@@ -44,7 +44,7 @@ __all__ = [
 LANES = 8  # must equal LANES in scanner.h: so many characters more must be readable
 MARGIN = 2  # must equal MARGIN in text.h
 
-_INTERFACE = 4  # must equal SCANNER_INTERFACE in scanner.h
+_INTERFACE = 5  # must equal SCANNER_INTERFACE in scanner.h
 _MOST_CODES = (1 << 32) - 1  # so that a word's place fits into a slot
 _NAMES = ("scan", "enter_words", "enter_beginnings", "number_words")
 _FEWEST_SLOTS = 16
@@ -64,7 +64,7 @@ class ScannerRules:
     tags: Mapping[str, int]  # the kind that covers a tag of this name
     entities: Mapping[str, int]  # the code point that an entity stands for
     words: Mapping[str, int]  # the lists a word is in, as bits
-    parts_hangul: bool = False  # whether every syllable of Korean is a token
+    parted: bytes = b""  # kinds of which each character is a token, beside those without spaces
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,9 @@ class Scanner:
         assert rules.lower.dtype == np.uint32
         self._rules = Rules()
         self._rules.fill(kinds=rules.kinds, lower=rules.lower, lower_count=len(rules.lower))
-        self._rules.fill(parts_hangul=int(rules.parts_hangul))
+        parted = np.zeros(256, np.uint8)
+        parted[list(rules.parted)] = 1
+        self._rules.fill(parted=parted)
         for name in ("tags", "entities", "words"):
             self._rules.fill(**{name: WordTable.of(getattr(rules, name)).job()})
 
@@ -277,7 +279,7 @@ class Rules(Job):
         ("tags", Table),
         ("entities", Table),
         ("words", Table),
-        ("parts_hangul", _number),
+        ("parted", _pointer),
     )
 
 

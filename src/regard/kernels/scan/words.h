@@ -52,7 +52,9 @@ static int64_t find_words(const struct text *text, int32_t *spans)
 {
     const uint8_t *written = text->kinds, *bases = with_bases(text);
     const int64_t length = text->length;
-    const uint8_t hangul = text->rules->parts_hangul ? 'c' : 'k';
+    unsigned traits_of[256]; /* as they are here, where some characters are tokens of their own */
+    for (int kind = 0; kind < 256; kind++)
+        traits_of[kind] = traits[text->rules->parted[kind] ? 'c' : kind];
     int64_t begun = 0, ended = 0;
     uint8_t before = ' ';
     unsigned traits_before = NOTHING;
@@ -60,8 +62,7 @@ static int64_t find_words(const struct text *text, int32_t *spans)
         uint8_t kind = bases[at];
         if (has(kind, MIDDLE))
             kind = joined_kind(bases, at);
-        kind = kind == 'k' ? hangul : kind;
-        const unsigned traits_here = traits[kind];
+        const unsigned traits_here = traits_of[kind];
         unsigned goes_on = traits_before & traits_here & WORD;
         goes_on |= before == kind ? traits_here & REPEATED : 0;
         if (has(written[at], ATTACHED))
