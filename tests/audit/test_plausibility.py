@@ -120,6 +120,7 @@ def document(cell, text="one two three four"):
         [{"start_char": 0, "end_char": 3}, {"start_char": 4, "end_char": 7, "start_token": 1}],
         [[0, 3], [4, 7]],
         '[{"start_char": 0, "end_char": 3}, [4, 7]]',
+        '[{"start_char": 0.0, "end_char": 3.0}, [4, 7.0]]',
     ],
 )
 def test_spans_come_as_mappings_pairs_or_json(cell):
@@ -140,6 +141,9 @@ def test_an_empty_cell_marks_nothing(cell):
         ([{"start_char": 1}], "must hold a list"),
         ([[3, 99]], "marks 3:99 in a text of 18 characters"),
         ([[3, 1]], "marks 3:1"),
+        ([[0, 3.5]], "must hold a list"),
+        ([[0, float("nan")]], "must hold a list"),
+        ([[False, True]], "must hold a list"),
     ],
 )
 def test_what_is_no_span_is_told(cell, message):

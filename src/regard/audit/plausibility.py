@@ -197,13 +197,20 @@ def _span(item: object, document: Document, column: str) -> Span:
         values = item
     else:
         raise _wrong(column, item)
-    start, end = values
-    if not isinstance(start, int) or not isinstance(end, int):
+    start, end = map(_offset, values)
+    if start is None or end is None:
         raise _wrong(column, item)
     if not 0 <= start <= end <= len(document.text):
         size = len(document.text)
         raise DataError(f"{column} marks {start}:{end} in a text of {size:,} characters")
     return start, end
+
+
+def _offset(value: object) -> int | None:
+    """The whole number that a value is, also one that a program wrote as 3.0; else None."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _wrong(column: str, value: object) -> DataError:
