@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from rich.cells import cell_len
@@ -46,6 +48,16 @@ def test_of_many_classes_the_weakest_are_shown_and_the_rest_counted():
     assert "the 20 weakest classes; 32 better ones are in the report" in lines
     weakest = min(evaluation.per_class, key=lambda score: score.f1)
     assert any(line.startswith(weakest.label) for line in lines)
+
+
+def test_classes_that_are_as_good_as_the_weakest_are_not_called_better():
+    names = tuple(f"class {number}" for number in range(52))
+    equal = summary(evaluated(names, 400, noise=0.0))
+    assert "20 of 52 classes, all of the same F1; the report has the others" in equal
+    found = evaluated(names, 400, noise=0.0)
+    weakest = replace(found.per_class[0], f1=0.5)
+    lines = summary(replace(found, per_class=(weakest, *found.per_class[1:])))
+    assert "the 20 weakest classes; 32 as good or better are in the report" in lines
 
 
 def test_names_cannot_steer_the_terminal():

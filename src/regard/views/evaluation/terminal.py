@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rich.cells import cell_len
 
-from ...records.evaluation import Baseline, Evaluation
+from ...records.evaluation import Baseline, ClassScore, Evaluation
 from ..drawing.terminal import printable, printable_line
 from ..drawing.words import percent, write_interval
 from .words import compare_with, headline, name_baseline, remarks
@@ -55,9 +55,10 @@ def _scores(evaluation: Evaluation) -> list[str]:
 
 def _classes(evaluation: Evaluation) -> list[str]:
     shown = list(evaluation.per_class)
-    left_out = len(shown) - _MOST_CLASSES
-    if left_out > 0:
-        shown = sorted(shown, key=lambda score: (score.f1, -score.support))[:_MOST_CLASSES]
+    left_out: list[ClassScore] = []
+    if len(shown) > _MOST_CLASSES:
+        shown.sort(key=lambda score: (score.f1, -score.support))
+        shown, left_out = shown[:_MOST_CLASSES], shown[_MOST_CLASSES:]
     rows: list[tuple[str, ...]] = [("class", "documents", "answered", "precision", "recall", "F1")]
     rows += [
         (
@@ -68,8 +69,16 @@ def _classes(evaluation: Evaluation) -> list[str]:
         )
         for score in shown
     ]
-    more = f"the {_MOST_CLASSES} weakest classes; {left_out:,} better ones are in the report"
-    return _align(rows) + ([more] if left_out > 0 else [])
+    return _align(rows) + ([_tell_left_out(shown, left_out)] if left_out else [])
+
+
+def _tell_left_out(shown: Sequence[ClassScore], left_out: Sequence[ClassScore]) -> str:
+    """Say which classes a table shows, where both come in the order of their F1."""
+    if shown[0].f1 == left_out[-1].f1:
+        total = len(shown) + len(left_out)
+        return f"{len(shown)} of {total:,} classes, all of the same F1; the report has the others"
+    better = "better ones" if left_out[0].f1 > shown[-1].f1 else "as good or better"
+    return f"the {len(shown)} weakest classes; {len(left_out):,} {better} are in the report"
 
 
 def _mix_ups(evaluation: Evaluation) -> list[str]:
