@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from .encoding import Json, Record, encode
 from .evaluation import Interval
+from .measures import MEASURES
 
 __all__ = [
     "DOUBTS",
@@ -245,7 +246,7 @@ def _doubt_methods(audit: Audit) -> Iterator[Doubt]:
             yield Doubt(
                 "no better than an opponent",
                 audit.default_method,
-                rival=f"{rival.name}, by {rival.measure}",
+                rival=f"{rival.name}, by the measure ‘{MEASURES[rival.measure].title}’",
             )
     for one in audit.rankings:
         likeness = one.metric("tau_shuffled_weights")
