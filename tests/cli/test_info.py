@@ -20,8 +20,10 @@ def test_a_model_is_described(shell, project):
     assert told["training.patience"] == "none"
 
 
-def test_json_has_the_numbers(shell, project):
-    told = json.loads(shell("info", project.model, "--json").out)
+def test_json_has_the_numbers_on_one_line(shell, project):
+    ran = shell("info", project.model, "--json")
+    assert ran.out.count("\n") == 1
+    told = json.loads(ran.out)
     assert told["classes"] == ["bad", "good"] and told["several_labels"] is False
     assert told["parameters"] > 1000 and told["network.hidden_size"] == 8
     sizes = [path.stat().st_size for path in project.model.iterdir()]

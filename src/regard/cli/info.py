@@ -54,7 +54,7 @@ def info(
     if json:
         import json as writer
 
-        show(*writer.dumps(facts, indent=2, default=str).split("\n"))
+        show(writer.dumps(facts, default=str))
         return
     width = max(len(name) for name in facts)
     for name, value in facts.items():
