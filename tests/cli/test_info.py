@@ -58,6 +58,8 @@ def test_without_a_model_the_installation_is_described(shell):
 
 def test_what_is_no_model_is_one_line(shell, tmp_path):
     assert "it has no config.json" in shell("info", tmp_path).error
+    (tmp_path / "ok.csv").touch()
+    assert "ok.csv is a file; name the folder" in shell("info", tmp_path / "ok.csv").error
 
 
 def test_an_unknown_choice_of_kernels_is_named(shell, monkeypatch):

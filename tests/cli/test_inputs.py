@@ -47,6 +47,17 @@ def test_the_usual_column_is_read_where_that_of_the_training_is_missing(shell, p
     assert "has no column 'review'; it has id, text; use --text-column" in error
 
 
+@pytest.mark.parametrize("command", ["evaluate", "predict", "explain", "audit", "look", "diff"])
+def test_a_file_in_the_place_of_the_model_is_told(shell, project, command):
+    second = [project.model] if command == "diff" else []
+    error = shell(command, project.test, project.model, *second).error
+    told = f"{project.test} is a file and {project.model} a saved model: they are the wrong way"
+    order = {"explain": "MODEL [DATA]", "diff": "OLD NEW DATA"}.get(command, "MODEL DATA")
+    assert error == f"{told} round; it is regard {command} {order}"
+    alone = shell(command, project.test, project.test, *second and [project.test]).error
+    assert alone == f"{project.test} is a file; name the folder that regard train wrote"
+
+
 def test_what_the_options_say_goes_first(shell, project, tmp_path):
     given = [{**row, "text": "a title", "label": "good"} for row in rows(5, seed=3)]
     path = write_csv(tmp_path / "both.csv", given)

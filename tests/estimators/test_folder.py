@@ -319,7 +319,7 @@ def test_what_is_no_model_is_named(tmp_path):
     (tmp_path / "config.json").write_text('{"architectures": ["BertModel"]}')
     with pytest.raises(ModelError, match="was not written by regard"):
         DocumentClassifier.load(tmp_path)
-    with pytest.raises(ModelError, match="there is no folder"):
+    with pytest.raises(ModelError, match=r"config.json is a file; name the folder that regard"):
         DocumentClassifier.load(tmp_path / "config.json")
 
 

@@ -324,6 +324,8 @@ def _read_config(folder: Path) -> tuple[dict[str, Json], str]:
     """Read ``config.json`` and its text; a missing, foreign or too new folder is an error."""
     recover_folder(folder)
     if not folder.is_dir():
+        if folder.exists():
+            raise ModelError(f"{folder} is a file; name the folder that regard train wrote")
         raise ModelError(
             f"there is no folder {folder}; train a model with: regard train DATA --out {folder}"
         )

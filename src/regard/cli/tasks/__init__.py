@@ -5,6 +5,7 @@ A new task is a file with a ``Task`` in it and an entry of ``TASKS``.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import typer
@@ -32,10 +33,12 @@ TASKS: dict[str, Task] = {
 def find_task(model: Path, context: typer.Context) -> Task:
     """Return the task of a saved model.
 
-    Raises ``ConfigError`` where the command, or an option that was given, is for other models.
+    Raises ``ConfigError`` where the command, or an option that was given, is for other models, and
+    where a file stands in the place of the model.
     """
     from ...estimators.folder import task_of
 
+    _require_order(model, context)
     name, command = task_of(model), context.info_name or ""
     if name not in TASKS:
         raise ConfigError(f"{model} holds a model for the task {name!r}; upgrade regard")
@@ -51,6 +54,23 @@ def find_task(model: Path, context: typer.Context) -> Task:
             are = "is" if len(names) == 1 else "are"
             raise ConfigError(f"{' and '.join(names)} {are} for {other.noun}s; {holds}")
     return task
+
+
+def _require_order(model: Path, context: typer.Context) -> None:
+    """Raise ``ConfigError`` where a model and a file are given the wrong way round."""
+    from ...estimators.folder import is_model
+
+    if not os.path.isfile(model):  # a Path raises where a name is too long
+        return
+    arguments = [known for known in context.command.params if known.param_type_name == "argument"]
+    for other in arguments:
+        given = context.params[str(other.name)]
+        if given is not None and os.path.isdir(given) and is_model(Path(given)):
+            order = " ".join(str(known.metavar) for known in arguments)
+            raise ConfigError(
+                f"{model} is a file and {given} a saved model: they are the wrong way round; "
+                f"it is regard {context.info_name} {order}"
+            )
 
 
 def foreign_options(task: Task, context: typer.Context) -> dict[str, Task]:
