@@ -37,6 +37,18 @@ def test_of_many_classes_the_largest_are_named():
     assert line.endswith("c05 5, and 3 more")
 
 
+def test_labels_that_differ_only_in_case_or_spaces_are_doubted():
+    labels = ("Neg", "Very good", "neg", "pos", "very  good", "very\xa0good", "verygood")
+    found = check(classes=tuple(ClassSize(label, 5) for label in labels))
+    assert found.alike_classes == (("Neg", "neg"), ("Very good", "very  good", "very\xa0good"))
+    line = found.describe()[-1]
+    assert line == (
+        "! labels that differ only in case or spaces are classes of their own: 'Neg' and 'neg', "
+        "'Very good' and 'very  good' and 'very\\xa0good'; write them alike if they mean the same"
+    )
+    assert not any("differ only" in line for line in check().describe())
+
+
 def test_lengths_are_one_line():
     assert str(Lengths(1, 2, 3, 4, 5_000)) == (
         "median 1, 80 % have up to 2, 95 % up to 3, 99 % up to 4, the longest 5,000"

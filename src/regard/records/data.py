@@ -207,6 +207,14 @@ class DataCheck(Record):
         return tuple(entry.label for entry in self.classes if entry.training < 2)
 
     @property
+    def alike_classes(self) -> tuple[tuple[str, ...], ...]:
+        """The classes whose labels differ in nothing but case or the spaces between their words."""
+        alike: dict[str, list[str]] = {}
+        for entry in self.classes:
+            alike.setdefault(" ".join(entry.label.casefold().split()), []).append(entry.label)
+        return tuple(tuple(labels) for labels in alike.values() if len(labels) > 1)
+
+    @property
     def time(self) -> str:
         """How long training is likely to take, in words; nothing where nobody has estimated it."""
         return "" if self.seconds is None else f"about {_duration(self.seconds)}"
@@ -258,6 +266,12 @@ class DataCheck(Record):
         if self.rare_classes:
             names = _first(self.rare_classes)
             found.append(f"classes of fewer than two training documents: {names}")
+        if self.alike_classes:
+            names = _first([" and ".join(map(repr, labels)) for labels in self.alike_classes])
+            found.append(
+                f"labels that differ only in case or spaces are classes of their own: {names}; "
+                "write them alike if they mean the same"
+            )
         if len(self.classes) == 1:
             found.append(f"there is one class only, {self.classes[0].label}")
         return found
