@@ -54,6 +54,15 @@ def test_errors_are_one_line_and_exit_code_one(shell, project, tmp_path):
     assert "must end in .html or .json" in wrong.error
 
 
+def test_models_that_share_no_label_are_refused_before_any_work(shell, project, tmp_path):
+    other = tmp_path / "other"
+    tiny(training__epochs=1).fit(*reviews(40, classes=(1, 5))).save(other)
+    again = ["--train-data", project.training]
+    ran = shell("diff", project.model, other, project.test, *COLUMNS, *again)
+    told = f"{project.model} and {other} share no label: {project.model} has bad, good, {other} has"
+    assert ran.error == f"{told} 1, 5; compare models that learnt the same labels"
+
+
 @pytest.fixture(scope="module")
 def twins(tmp_path_factory):
     """Return three models that differ by their seed alone."""

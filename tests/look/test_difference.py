@@ -77,6 +77,23 @@ def test_only_the_shown_changes_keep_explanations(fitted, other, monkeypatch):
     assert all(change.start for change in unshown.changes)
 
 
+def test_labels_that_the_other_model_lacks_are_named(fitted):
+    texts, labels = reviews(60, classes=("bad", "fair", "fine"))
+    three = tiny(training__epochs=1).fit(texts, labels)
+    found = compare(fitted, three, DOCUMENTS[:4], Comparison(least_overlap=0.0))
+    assert (found.only_old, found.only_new) == (("good",), ("fair", "fine"))
+    assert Difference.from_json(found.to_json()) == found
+    same = compare(fitted, fitted, DOCUMENTS[:4])
+    assert (same.only_old, same.only_new) == ((), ())
+
+
+def test_models_that_share_no_label_are_not_compared(fitted):
+    stars = tiny(training__epochs=1).fit(*reviews(60, classes=(1, 5)))
+    told = "old and new share no label: old has bad, good, new has 1, 5; compare models that"
+    with pytest.raises(ConfigError, match=told):
+        compare(fitted, stars, DOCUMENTS)
+
+
 def test_documents_without_labels_are_neither_mended_nor_broken(fitted, other):
     found = compare(fitted, other, [Document(text) for text in TEXTS])
     assert found and (found.corrected, found.broken) == (0, 0)

@@ -24,7 +24,7 @@ def test_the_page_shows_both_explanations_side_by_side_and_every_change(explain)
 
 def test_hostile_names_stay_text(explain):
     found = differing(explain(TEXT), explain(TEXT), label=NASTY, start=NASTY)
-    page = Page(render(replace(found, old=NASTY, new=NASTY)))
+    page = Page(render(replace(found, old=NASTY, new=NASTY, only_old=(NASTY,))))
     assert page.tags.count("script") == len(page.scripts) == 1
     assert "img" not in page.tags
     assert all("\x00" not in line and "\n" not in line for line in summary(found))
@@ -38,6 +38,19 @@ def test_the_terminal_lists_what_changed(explain):
     assert said[1] == "1 label became right and 0 wrong."
     assert said[-2].startswith("document 5: positive 80.0 % → no 60.0 % (corrected), 20 % of")
     assert "document 10: positive 90.0 %, for other reasons, 40 %" in said[-1]
+
+
+def test_labels_that_one_model_lacks_are_told(explain):
+    many = tuple(range(12))
+    found = replace(differing(explain(TEXT), explain(TEXT)), only_old=("good",), only_new=many)
+    told = (
+        f"The models do not have the same labels: {found.new} lacks good; {found.old} lacks 0, 1, "
+        "2, 3, 4, 5, 6, 7, 8, 9 and 2 more."
+    )
+    assert summary(found)[1] == told and told in Page(render(found)).text
+    assert summary(Difference("m1", "m2", 30, (), only_old=("bad",)))[1:] == [
+        "The models do not have the same labels: m2 lacks bad."
+    ]
 
 
 def test_no_change_is_said_to_be_none():

@@ -84,7 +84,7 @@ def diff(
     code is 0.
     """
     from ..estimators.classifier import DocumentClassifier
-    from ..look.difference import Comparison, compare, learn_usual
+    from ..look.difference import Comparison, compare, learn_usual, require_shared_labels
     from ..views.difference import render, summary
 
     delivery = Delivery(out, json, quiet, (data,))
@@ -101,6 +101,7 @@ def diff(
     settings = Comparison(
         str(old), str(new), method, 0.5 if min_overlap is None else min_overlap, show
     )
+    require_shared_labels(before, after, settings)
     others = [DocumentClassifier.load(folder, device=device) for folder in models or ()]
     if train_data is not None:
         say(

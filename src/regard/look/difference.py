@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..config import require
-from ..errors import DataError
+from ..errors import ConfigError, DataError
 from ..explain.fitted import Fitted, HasFitted, Question
 from ..models.reader import chunks
 from ..records.explanation import ClassName, Decision, Explanation
@@ -18,11 +18,12 @@ from ..records.look import Answer, ChangedDocument, Difference, Usual
 from ..records.weights import Weights
 from ..text.document import Document, single_labels
 
-__all__ = ["Comparison", "compare", "learn_usual", "overlap"]
+__all__ = ["Comparison", "compare", "learn_usual", "overlap", "require_shared_labels"]
 
 CHUNK = 256  # explanations of so many documents are held at once
 BINS = 20
 START = 160  # characters that tell a document from others
+SOME = 10  # labels that an error names
 MOST_TO_LEARN = 500  # documents by which the usual overlap is learnt
 RARE = 0.05  # the share of documents whose reasons another seed changes, as we count it
 
@@ -52,6 +53,7 @@ def compare(
     settings: Comparison = Comparison(),
 ) -> Difference:
     """Return the documents whose label, or whose reasons, are not the same with both models."""
+    require_shared_labels(old, new, settings)
     one, two = old.fitted_, new.fitted_
     method = one.default_method if settings.method == "default" else settings.method
     question = Question(method, receipt=False)
@@ -61,7 +63,23 @@ def compare(
     if not tally.overlaps:
         raise DataError("there are no documents to compare the models on")
     found = tally.difference(method)
-    return replace(found, changes=tuple(_measure(change, one, two) for change in found.changes))
+    changes = tuple(_measure(change, one, two) for change in found.changes)
+    return replace(
+        found, changes=changes, only_old=_own_labels(one, two), only_new=_own_labels(two, one)
+    )
+
+
+def require_shared_labels(
+    old: HasFitted, new: HasFitted, settings: Comparison = Comparison()
+) -> None:
+    """Raise ``ConfigError`` where two models share no label: every answer would be another."""
+    one, two = old.fitted_.labels.classes, new.fitted_.labels.classes
+    if set(map(str, one)).isdisjoint(map(str, two)):
+        raise ConfigError(
+            f"{settings.old} and {settings.new} share no label: {settings.old} has "
+            f"{_list_some(one)}, {settings.new} has {_list_some(two)}; compare models that learnt "
+            "the same labels"
+        )
 
 
 def learn_usual(
@@ -203,6 +221,16 @@ def _add_truth(answer: Answer, truth: tuple[ClassName, ...] | None) -> Answer:
     if truth is None or answer.explanation is None:
         return answer
     return replace(answer, explanation=replace(answer.explanation, true_labels=truth))
+
+
+def _own_labels(one: Fitted, other: Fitted) -> tuple[ClassName, ...]:
+    """The labels of a model that the other does not know."""
+    known = set(map(str, other.labels.classes))
+    return tuple(label for label in one.labels.classes if str(label) not in known)
+
+
+def _list_some(labels: Sequence[ClassName]) -> str:
+    return ", ".join(map(str, labels[:SOME])) + (", ..." if len(labels) > SOME else "")
 
 
 def _list_labels(fitted: Fitted, explanation: Explanation) -> tuple[ClassName, ...]:

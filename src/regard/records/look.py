@@ -192,6 +192,8 @@ class Difference(Record):
     method: str = ""
     usual: Usual | None = None  # None: nobody knows what another seed changes
     data: str = ""  # the name of the file, where the documents come from one
+    only_old: tuple[ClassName, ...] = ()  # labels that the new model lacks
+    only_new: tuple[ClassName, ...] = ()  # labels that the old model lacks
 
     def __bool__(self) -> bool:
         """Whether anything changed."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ..records.explanation import Explanation
+from collections.abc import Sequence
+
+from ..records.explanation import ClassName, Explanation
 from ..records.look import Answer, ChangedDocument, Difference
 from ..records.weights import Weights
 from .drawing import charts
@@ -17,6 +19,7 @@ __all__ = ["render", "summary"]
 _DIFFERING = 6  # sentences that stand for two texts on a small screen
 _OPEN = 3  # changes that are unfolded on the page
 _LINES = 20  # changes on the terminal
+_LABELS = 10  # that one model lacks
 _WIDEST = 60  # characters of a text in a table or on the terminal
 
 
@@ -156,11 +159,13 @@ def _line(change: ChangedDocument) -> str:
 def _headline(difference: Difference) -> list[str]:
     """Say in a few sentences what changed; the first is the one to keep."""
     count = plural(difference.documents, "document")
+    lacking = _tell_lacking(difference)
     if not difference:
-        return [f"Nothing changed: the same labels for the same reasons on {count}."]
+        return [f"Nothing changed: the same labels for the same reasons on {count}.", *lacking]
     said = [
         f"Of {count}, {difference.label_changes:,} got another label and "
-        f"{difference.reason_changes:,} the same label for other reasons."
+        f"{difference.reason_changes:,} the same label for other reasons.",
+        *lacking,
     ]
     if (usual := difference.usual) is not None:
         verdict = "no more than" if difference.within_usual else "more than"
@@ -180,6 +185,25 @@ def _headline(difference: Difference) -> list[str]:
         f"changed below {two_digits(difference.least_overlap)}."
     )
     return said
+
+
+def _tell_lacking(difference: Difference) -> list[str]:
+    """Say which labels of each model the other lacks, if there are any."""
+    lacking = [
+        f"{name} lacks {_list_some(labels)}"
+        for name, labels in (
+            (difference.new, difference.only_old),
+            (difference.old, difference.only_new),
+        )
+        if labels
+    ]
+    return [f"The models do not have the same labels: {'; '.join(lacking)}."] if lacking else []
+
+
+def _list_some(labels: Sequence[ClassName]) -> str:
+    more = len(labels) - _LABELS
+    tail = f" and {more:,} more" if more > 0 else ""
+    return f"{', '.join(map(str, labels[:_LABELS]))}{tail}"
 
 
 def _tell_change(change: ChangedDocument) -> str:
