@@ -114,6 +114,27 @@ def test_several_labels_are_parted_as_in_the_training(shell, tmp_path):
     assert ran.err.splitlines()[0].endswith("--labels-separator '|'")
 
 
+@pytest.mark.parametrize("command", ["evaluate", "look", "diff", "audit"])
+def test_a_document_without_any_label_is_no_bad_row_for_several(shell, tmp_path, command):
+    """A model that learnt from lists remembers no separator."""
+    texts, labels = tagged(40)
+    model = tmp_path / "model"
+    tiny(training__epochs=1).fit(texts, labels).save(model)
+    given = [
+        {"text": text, "label": ";".join(names) if place else ""}
+        for place, (text, names) in enumerate(zip(texts, labels, strict=True))
+    ]
+    data = write_csv(tmp_path / "data.csv", given)
+    models = [model] * (2 if command == "diff" else 1)
+    quick = {"audit": ["--limit", 3, "--no-needle"], "evaluate": []}.get(command, ["--limit", 5])
+    assert shell(command, *models, data, *quick).error == (
+        f"{data}:2: the label is missing; a document may have none where --labels-separator says "
+        "what stands between several; --on-bad-row skip leaves such rows out"
+    )
+    parted = shell(command, *models, data, *quick, "--labels-separator", ";")
+    assert parted.code == 0, parted.err
+
+
 def test_an_encoding_that_was_asked_for_is_remembered(shell, tmp_path):
     given = [{"text": f"größe {row['review']}", "label": row["stars"]} for row in rows(40, seed=0)]
     data = write_csv(tmp_path / "data.csv", given)

@@ -121,9 +121,11 @@ def audit(
     classifier = DocumentClassifier.load(model, device=device)
     remarks = Remarks(quiet=quiet)
     asked = DocumentsToRead(data, text_column, label_column, labels_separator, encoding, on_bad_row)
-    reader, training = asked.open(classifier.facts_, tell=remarks.add), None
+    several, training = classifier.labels_.multilabel, None
+    reader = asked.open(classifier.facts_, several=several, tell=remarks.add)
     if train_data is not None:
-        training = replace(asked, data=train_data).open(classifier.facts_, tell=remarks.add)
+        again = replace(asked, data=train_data)
+        training = again.open(classifier.facts_, several=several, tell=remarks.add)
     drawn = sample(counted(reader, "read", quiet=quiet), limit, seed)
     if evidence_column is not None and len(reader.columns.texts) > 1:
         raise ConfigError("evidence is offsets into one text; name one column by --text-column")

@@ -97,7 +97,8 @@ def diff(
     remarks = Remarks(quiet=quiet)
     asked = DocumentsToRead(data, text_column, label_column, labels_separator, encoding, on_bad_row)
     facts = {**after.facts_, **before.facts_}
-    reader = asked.open(facts, labelled=not unlabelled, tell=remarks.add)
+    several = before.labels_.multilabel
+    reader = asked.open(facts, labelled=not unlabelled, several=several, tell=remarks.add)
     settings = Comparison(
         str(old), str(new), method, 0.5 if min_overlap is None else min_overlap, show
     )
@@ -108,7 +109,8 @@ def diff(
             "training the old model again with another seed, to learn what that changes",
             quiet=quiet,
         )
-        training = replace(asked, data=train_data).open(before.facts_, tell=remarks.add)
+        again = replace(asked, data=train_data)
+        training = again.open(before.facts_, several=several, tell=remarks.add)
         others.append(_train_again(before, counted(training, "read", quiet=quiet), device))
     if others:
         documents = counted(reader, "learning the usual overlap", quiet=quiet)

@@ -52,11 +52,13 @@ def document_columns(
     labels_separator: str | None = None,
     encoding: str | None,
     labelled: bool = True,
+    several: bool = False,
     tell: Callable[[str], None],
 ) -> Columns:
     """Return where documents stand: as the options say, else as the model's training had it.
 
     What the model remembers is said; where the data lack such a column, the usual one is read.
+    ``several`` says that the model gives several labels.
     """
     from ..data.columns import Columns
 
@@ -69,6 +71,7 @@ def document_columns(
         text=used["text_column"] or "text",
         label=used.get("label_column"),
         labels_separator=used.get("labels_separator"),
+        several=several,
         encoding=used["encoding"],
         other_text="text" if text is None else None,
         other_label="label" if label is None else None,
@@ -87,9 +90,14 @@ class DocumentsToRead:
     on_bad_row: str
 
     def open(
-        self, facts: Mapping[str, object], *, labelled: bool = True, tell: Callable[[str], None]
+        self,
+        facts: Mapping[str, object],
+        *,
+        labelled: bool = True,
+        several: bool = False,
+        tell: Callable[[str], None],
     ) -> Reader:
-        """Open them for a model with these facts."""
+        """Open them for a model with these facts, which may give several labels."""
         columns = document_columns(
             facts,
             text=self.text_column,
@@ -97,6 +105,7 @@ class DocumentsToRead:
             labels_separator=self.labels_separator,
             encoding=self.encoding,
             labelled=labelled,
+            several=several,
             tell=tell,
         )
         return open_documents(self.data, columns, self.on_bad_row, tell=tell)

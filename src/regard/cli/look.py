@@ -62,7 +62,12 @@ def look(
     classifier = DocumentClassifier.load(model, device=device)
     remarks = Remarks(quiet=quiet)
     asked = DocumentsToRead(data, text_column, label_column, labels_separator, encoding, on_bad_row)
-    documents = asked.open(classifier.facts_, labelled=not unlabelled, tell=remarks.add)
+    documents = asked.open(
+        classifier.facts_,
+        labelled=not unlabelled,
+        several=classifier.labels_.multilabel,
+        tell=remarks.add,
+    )
     found = look_through(
         classifier,
         first(documents, limit),

@@ -69,6 +69,7 @@ class Columns:
     group: str | None = None  # documents of one group stay on one side of a split
     time: str | None = None  # the latest documents become the validation data
     labels_separator: str | None = None  # between the labels of one document: "a;b"
+    several: bool = False  # whether the labels are for a model that gives several, or none
     delimiter: str | None = None  # between the fields of a CSV file; found out when None
     encoding: str | None = None  # found out when None
     carry: bool = True  # whether the other columns travel with the document
@@ -190,7 +191,7 @@ def to_document(values: Mapping[str, object], columns: Columns) -> Document:
     text = _to_text(values, columns)
     label = None
     if columns.label is not None:
-        label = to_label(values[columns.label], columns.labels_separator)
+        label = to_label(values[columns.label], columns.labels_separator, several=columns.several)
     if columns.target is not None and not isinstance(values[columns.target], str):
         raise _wrong_text(values[columns.target], columns.target)
     if columns.group is not None and is_missing(values[columns.group]):
@@ -255,10 +256,19 @@ def _missing(needed: str, names: Sequence[str], option: str) -> str:
     return f"has no column {needed!r}; it has {shown or 'none'}; use {option}"
 
 
-def to_label(value: object, separator: str | None = None) -> Label:
-    """Return the label a cell holds; a list or a separator makes it several, possibly none."""
+def to_label(value: object, separator: str | None = None, *, several: bool = False) -> Label:
+    """Return the label a cell holds; a list or a separator makes it several, possibly none.
+
+    Where ``several`` are meant, an empty cell without a separator is told how it can mean none.
+    """
     if separator is not None and isinstance(value, str):
         return _several(value.split(separator))
+    if several and isinstance(value, str) and is_missing(value):
+        raise RowError(
+            "missing label",
+            "the label is missing; a document may have none where --labels-separator says what "
+            "stands between several",
+        )
     if is_missing(value):
         raise RowError("missing label", "the label is missing")
     if isinstance(value, str):

@@ -424,7 +424,8 @@ def _evaluate(asked: ModelToEvaluate) -> None:
     remarks = Remarks(quiet=asked.quiet)
     columns = (asked.text_column, asked.label_column, asked.labels_separator)
     given = DocumentsToRead(asked.data, *columns, asked.encoding, asked.on_bad_row)
-    reader = given.open(classifier.facts_, tell=remarks.add)
+    several = classifier.labels_.multilabel
+    reader = given.open(classifier.facts_, several=several, tell=remarks.add)
     documents = counted(reader, "evaluated", quiet=asked.quiet)
     title = f"{asked.model.resolve().name} on {Path(asked.data).name}"
     found = classifier.evaluate(documents, title=title)
