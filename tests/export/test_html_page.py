@@ -105,11 +105,17 @@ def test_several_labels_a_document(fitted_tags, visit, tmp_path):
     out = tmp_path / "tags.html"
     write_page(saved_in(fitted_tags, tmp_path / "model"), out)
     texts = reviews(20, seed=5)[0]
-    found = predict(visit(out), texts)
+    page = visit(out)
+    found = predict(page, texts)
     names = [str(label) for label in fitted_tags.classes_]
     likely = np.array([[one["probabilities"][name] for name in names] for one in found])
     assert np.abs(likely - fitted_tags.predict_proba(texts)).max() < NEAR
     assert [set(one["labels"]) for one in found] == [set(one) for one in fitted_tags.predict(texts)]
+    none = next(text for text, one in zip(texts, found, strict=True) if not one["labels"])
+    some = next(text for text, one in zip(texts, found, strict=True) if one["labels"])
+    for text, told in ((none, True), (some, False)):
+        finding = explain(page, text)["said"]["finding"]
+        assert finding.startswith("No label is given: none is likelier than not. Half") == told
 
 
 @pytest.mark.parametrize(
@@ -152,7 +158,7 @@ def test_the_scores_are_those_of_the_model(fitted, page, method):
             assert theirs["by"] == ours.by
             amounts = theirs["scores"] if ours.scores is not None else theirs["values"]
             np.testing.assert_allclose(amounts, ours.amounts, atol=2e-3)
-        assert found["said"]["finding"] == tell_finding(own.decisions[0])
+        assert found["said"]["finding"] == tell_finding(own, own.decisions[0])
         assert found["said"]["notes"] == notes(own, own.decisions[0])
 
 

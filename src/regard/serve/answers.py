@@ -101,7 +101,7 @@ def _say(found: Explanation) -> dict[str, object]:
     decision = found.decisions[0]
     receipt = decision.receipt
     return {
-        "finding": tell_finding(decision),
+        "finding": tell_finding(found, decision),
         "notes": notes(found, decision),
         "conclusion": "" if receipt is None else conclusion(receipt),
         "verdicts": [] if receipt is None else [_sentence(*one) for one in verdicts(receipt)],

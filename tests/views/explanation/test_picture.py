@@ -1,6 +1,7 @@
 """Pictures: the text with its shades, in any script, without a warning."""
 
 import io
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -53,6 +54,16 @@ def test_the_ending_says_the_format(explain, tmp_path):
         assert (tmp_path / f"found.{kind}").read_bytes().startswith(beginning)
     with pytest.raises(ConfigError, match="cannot be 'jpg'; use png, svg or pdf"):
         write(explain(REVIEW), tmp_path / "found.jpg")
+
+
+def test_a_text_that_is_given_no_label_is_headed_by_none(explain):
+    shares = (("positive", 0.4), ("negative", 0.1))
+    decision = replace(explain(REVIEW).decisions[0], probability=0.4)
+    found = replace(explain(REVIEW), decisions=(decision,), probabilities=shares, several=True)
+    written = re.findall("<!-- (.*?) -->", render(found, "svg").decode())
+    assert written[0] == "no label" and written[1].startswith("positive 40.0 %")
+    written = re.findall("<!-- (.*?) -->", render(replace(found, several=False), "svg").decode())
+    assert written[0] == "positive" and written[1].startswith("40.0 %")
 
 
 @pytest.mark.parametrize("kind", ["png", "svg", "pdf"])

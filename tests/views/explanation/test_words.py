@@ -13,6 +13,7 @@ from regard.views.explanation.words import (
     is_right,
     notes,
     opposing_words,
+    tell_finding,
     tell_spread,
 )
 
@@ -109,6 +110,16 @@ def test_a_text_that_is_given_no_label_is_told(explain):
     page = render([made, made])
     assert page.count("No label is given") == 2 and page.count("<bdi>no label</bdi>") == 2
     assert "No label is given" not in replace(made, several=False).to_text()
+    assert tell_finding(made, decision).startswith("No label is given: none is likelier than not. ")
+    assert tell_finding(replace(made, several=False), decision).startswith("Half of the weight")
+
+
+def test_contents_list_every_label_that_is_given(explain):
+    first = replace(explain("One.").decisions[0], label="a", probability=0.9)
+    decisions = (first, replace(first, label="b<", probability=0.7))
+    shares = (("a", 0.9), ("b<", 0.7), ("c", 0.1))
+    made = replace(explain("One."), decisions=decisions, probabilities=shares, several=True)
+    assert "<bdi>a, b&lt;</bdi></a> 90.0 %, 70.0 % <span>" in render([made, made])
 
 
 def test_what_was_only_estimated_is_said(explain):

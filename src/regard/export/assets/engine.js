@@ -144,8 +144,9 @@ class Engine {
     const weights = weigh(await METHODS[name](eraser, answer, chosen), text.spans, text.sentences);
     const measured = receipt ? await receiptOf(eraser, likely, chosen, weights) : null;
     const decision = { label: about.labels[chosen], probability: likely[chosen], weights, receipt: measured };
+    const answered = !about.several || likely.some((share) => share > 0.5);
     return {
-      model: about.name, source, method: name, decisions: [decision], said: sayAll(decision, text, about.sayings),
+      model: about.name, source, method: name, decisions: [decision], said: sayAll(decision, text, about.sayings, answered),
       probabilities: about.labels.map((one, place) => [one, likely[place]]), unknown: text.unknown, read_as: text.readAs, unread: text.unread,
     };
   }

@@ -345,11 +345,11 @@ function inPercent(share, digits = 1) {
 }
 
 /** What the explanation says, in the sentences of regard's own pages. */
-function sayAll(decision, text, sayings) {
+function sayAll(decision, text, sayings, answered) {
   const { receipt } = decision;
   const judgements = receipt ? receipt.judgements : [];
   return {
-    finding: sayFinding(decision.weights),
+    finding: (answered ? "" : "No label is given: none is likelier than not. ") + sayFinding(decision.weights),
     notes: sayNotes(decision, text),
     conclusion: receipt ? conclude(receipt, sayings) : "",
     verdicts: judgements.map((one) => sayVerdict(one, sayings)),

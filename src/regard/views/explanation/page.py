@@ -172,7 +172,7 @@ def _head(explanation: Explanation, decisions: Sequence[Decision]) -> str:
     asked = question(decisions[0])
     rival = f'<p class="rg-rival">{escape(asked)}</p>' if asked else ""
     method = f'<p class="rg-method">explained by {escape(method_name(explanation))}</p>'
-    said = tell_answer(explanation) + tell_finding(decisions[0])
+    said = tell_finding(explanation, decisions[0])
     return f'<div class="rg-head">{answers}{rival}{truth}{method}</div>' + (
         f'<p class="rg-spread">{escape(said)}</p>' if said else ""
     )
@@ -188,16 +188,16 @@ _SHOWN_LABELS = 8
 
 def index(explanations: Sequence[Explanation]) -> str:
     """A list of contents, where there is more than one document."""
-    return link_documents(
-        [
-            (
-                escape("no label" if tell_answer(one) else one.label),
-                ("" if tell_answer(one) else f" {escape(percent(one.probability))}") + " "
-                f"<span><bdi>{escape(_beginning(one.source))}</bdi></span>",
-            )
-            for one in explanations
-        ]
-    )
+    return link_documents([_entry(one) for one in explanations])
+
+
+def _entry(explanation: Explanation) -> tuple[str, str]:
+    """What a list of contents has of a document: its labels, then how likely and how it begins."""
+    shown = () if tell_answer(explanation) else explanation.decisions
+    labels = ", ".join(str(decision.label) for decision in shown) or "no label"
+    shares = ", ".join(percent(decision.probability) for decision in shown)
+    beginning = f" <span><bdi>{escape(_beginning(explanation.source))}</bdi></span>"
+    return escape(labels), (f" {escape(shares)}" if shares else "") + beginning
 
 
 def probability_bars(explanation: Explanation, decisions: Sequence[Decision]) -> str:

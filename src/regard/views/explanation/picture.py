@@ -14,7 +14,7 @@ from ..drawing.words import percent
 from ..drawing.wrapping import Styled, break_lines, is_right_to_left
 from .passages import Stretch, passages, unit_of
 from .receipt import conclusion
-from .words import tell_finding
+from .words import tell_answer, tell_finding
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -161,15 +161,21 @@ class Picture:
 
     def _headline(self, explanation: Explanation, decision: Decision) -> None:
         label = self._style.drawable(" ".join(str(decision.label).split()))[:60]
-        self._write(label, _MARGIN, self._theme.ink, bold=True)
         said = f"{percent(decision.probability)}   explained by {explanation.method}"
+        if tell_answer(explanation):
+            label, said = "no label", f"{label} {said}"
+        self._write(label, _MARGIN, self._theme.ink, bold=True)
         if explanation.true_labels is not None:
             truth = " ".join(", ".join(map(str, explanation.true_labels)).split()) or "none"
             said += f"   true label {self._style.drawable(truth)[:60]}"
         place = _MARGIN + self._style.width(label, bold=True) + 8
         self._write(said, place, self._theme.muted)
         self._top += _LINE
-        said = conclusion(decision.receipt) if decision.receipt else tell_finding(decision)
+        said = (
+            conclusion(decision.receipt)
+            if decision.receipt
+            else tell_finding(explanation, decision)
+        )
         self._write(said, _MARGIN, self._theme.muted)
         self._top += _HEAD - _LINE
 

@@ -25,7 +25,6 @@ from .words import (
     notes,
     opposing_words,
     question,
-    tell_answer,
     tell_finding,
     tell_shares,
 )
@@ -70,7 +69,7 @@ def _head(explanation: Explanation, decisions: list[Decision], terminal: Termina
         names = ", ".join(map(printable_line, explanation.true_labels)) or "none"
         truth = f"   {sign}true label {names}"
     method = terminal.dim("by " + printable_line(method_name(explanation)))
-    found = tell_answer(explanation) + tell_finding(decisions[0])
+    found = tell_finding(explanation, decisions[0])
     said = _wrap([Styled(found, terminal.dim)], terminal.width)
     asked = question(decisions[0])
     rival = f" {printable_line(asked)}" if asked else ""

@@ -132,8 +132,13 @@ def tell_answer(explanation: Explanation) -> str:
     return ""
 
 
-def tell_finding(decision: Decision) -> str:
-    """Say in a line what was found: what would change the decision, or where the weight lies."""
+def tell_finding(explanation: Explanation, decision: Decision) -> str:
+    """Say in a line what was found: that there is no answer, what changes it, where weight lies."""
+    return tell_answer(explanation) + _tell_decision(decision)
+
+
+def _tell_decision(decision: Decision) -> str:
+    """Say what would change the decision, or where the weight lies."""
     change = decision.change
     if change is None:
         even = "Evenly spread: this picture says little. " if is_even(decision) else ""
