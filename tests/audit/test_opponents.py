@@ -73,6 +73,14 @@ def test_the_best_opponent_is_the_one_to_beat():
     assert not lost.beaten and lost.lead == pytest.approx(-0.35)
 
 
+def test_of_too_few_documents_a_lead_is_none():
+    own, other = Tally(), Tally()
+    own.add({"auprc_word": Measured(0.9, 0)})
+    other.add({"auprc_word": Measured(0.1, 0)})
+    (rival,) = best_rivals(own, {"other": other})
+    assert rival.interval is None and not rival.beaten
+
+
 def test_an_audit_shows_the_best_opponent_beside_the_default_method(fitted):
     documents = [Document(*pair) for pair in zip(TEXTS, LABELS, strict=True)]
     found = audit(fitted, documents, AuditOptions(needle=False))

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from regard.audit.tally import Measured, Tally, mean_metric
+from regard.records.audit import FEWEST_DOCUMENTS
 from regard.records.measures import MEASURES
 
 NAME = "needle_recall"
@@ -16,6 +17,16 @@ def test_a_metric_is_the_mean_with_the_bootstrap_s_interval():
     assert found.interval.low == pytest.approx(values.mean() - half, abs=0.06)
     assert found.interval.high == pytest.approx(values.mean() + half, abs=0.06)
     assert found.documents == 60
+
+
+def test_of_too_few_documents_there_is_no_interval():
+    """The same document drawn again a thousand times has no spread."""
+    for count in range(1, FEWEST_DOCUMENTS):
+        found = mean_metric(NAME, [Measured(0.5, 0.1)] * count)
+        assert found.value == 0.5 and found.documents == count
+        assert found.interval is None and not found.beats_baseline and not found.is_beaten
+    enough = mean_metric(NAME, [Measured(0.5, 0.1)] * FEWEST_DOCUMENTS)
+    assert enough.beats_baseline and not enough.is_beaten
 
 
 def test_shares_are_ratios_of_means():

@@ -39,6 +39,19 @@ def test_numbers_are_printed_beside_their_baselines(shell, project):
     assert "random ranking" in ran.out and "Evidence" not in ran.out
 
 
+def test_one_document_is_too_few_to_tell_anything(shell, project, tmp_path):
+    page = tmp_path / "audit.html"
+    arguments = ["audit", project.model, project.test, *COLUMNS, "--limit", "1", "--no-needle"]
+    ran = shell(*arguments, "--out", page, "--json")
+    told = "too few documents were measured, 1: below 6 nothing can be told apart from chance"
+    found = json.loads(ran.out)
+    assert found["warnings"][0].startswith(told) and "NaN" not in ran.out
+    metrics = [metric for one in found["rankings"] for metric in one["metrics"]]
+    assert metrics and all(metric["interval"] is None for metric in metrics)
+    assert "cannot be judged by so few documents" in page.read_text(encoding="utf-8")
+    assert "95 % interval" not in shell(*arguments).out
+
+
 def test_the_report_is_a_page_and_other_models_are_compared(shell, project, tmp_path):
     page = tmp_path / "audit.html"
     arguments = ["--models", project.model, "--uniform", project.model, "--out", page]

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 from regard.records.audit import (
     DOUBTS,
@@ -55,16 +56,18 @@ def test_doubts_are_data_and_warnings_their_words():
     lost, needless = metric("comprehensiveness", low=0.2), metric("source_decides", 0.0)
     gap = metric("uniform_gap_forced", 0.1, 0.0)
     cells = (NeedleCell(2000, 0, 4, 2, 0, 3), NeedleCell(2000, 1200, 4, 0, 4, 0))
+    few = replace(lost, documents=5)
     found = Audit(
         20,
         "attention",
-        (MethodAudit("attention", (lost, needless)), MethodAudit("gradient_input", (same,))),
+        (MethodAudit("attention", (few, needless)), MethodAudit("gradient_input", (same,))),
         about_model=(gap, shared),
         needle=NeedleMap("attention", cells),
         rivals=(Rival("auprc_word", "last words", 0.5, -0.1, Interval(-0.2, 0.1), 20),),
     )
     rival = "last words, by the measure ‘Evidence by words, as drawn (AUPRC)’"
     assert found.doubts == (
+        Doubt("too few documents", figure=5),
         Doubt("no better than random", "attention"),
         Doubt("needs no source"),
         Doubt("no better than an opponent", "attention", rival=rival),
@@ -74,11 +77,26 @@ def test_doubts_are_data_and_warnings_their_words():
         Doubt("never read", figure=1201),
     )
     assert [doubt.kind for doubt in found.doubts] == list(DOUBTS)
-    first, _, beaten, second, _, fourth, last = found.warnings
+    few_measured, first, _, beaten, second, _, fourth, last = found.warnings
+    assert few_measured.startswith("too few documents were measured, 5: below 6 nothing can be")
     assert beaten.endswith(rival) and "auprc_word" not in beaten
     assert "the default method, attention, points" in first
     assert second.startswith("gradient_input hardly changes")
     assert "share only 41 %" in fourth and "from number 1,201 on" in last
+
+
+def test_too_few_documents_are_doubted_and_nothing_that_needs_an_interval():
+    lost, gap = metric("comprehensiveness"), metric("uniform_gap_forced", 0.1, 0.0)
+    few = [replace(one, interval=None, documents=1) for one in (lost, gap)]
+    found = Audit(
+        1,
+        "attention",
+        (MethodAudit("attention", (few[0],)),),
+        about_model=(few[1],),
+        rivals=(Rival("comprehensiveness", "last words", 0.5, -0.1, None, 1),),
+    )
+    assert found.doubts == (Doubt("too few documents", figure=1),)
+    assert Audit.from_json(found.to_json()) == found and "NaN" not in found.to_json()
 
 
 def test_what_is_measured_well_is_not_doubted():

@@ -19,7 +19,7 @@ from ..explain.answers import Answers, explanations, levels
 from ..explain.fitted import Fitted
 from ..explain.methods import METHODS
 from ..models.base import Model
-from ..records.audit import Rival
+from ..records.audit import FEWEST_DOCUMENTS, Rival
 from ..records.explanation import Explanation
 from ..records.measures import MEASURES
 from ..tasks.baselines import TfidfBaseline
@@ -133,8 +133,10 @@ def best_rivals(own: Tally, others: Mapping[str, Tally], seed: int = 0) -> tuple
             continue
         best = max(values, key=lambda one: sign * float(values[one].mean()))
         lead = sign * (np.array(own.values(name)) - values[best])
-        draws = np.random.default_rng(seed).integers(len(lead), size=(DRAWS, len(lead)))
-        interval = percentiles(lead[draws].mean(1))
+        interval = None
+        if len(lead) >= FEWEST_DOCUMENTS:
+            draws = np.random.default_rng(seed).integers(len(lead), size=(DRAWS, len(lead)))
+            interval = percentiles(lead[draws].mean(1))
         mean = float(values[best].mean())
         found.append(Rival(name, best, mean, float(lead.mean()), interval, len(lead)))
     return tuple(found)

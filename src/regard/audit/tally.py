@@ -9,7 +9,7 @@ import numpy as np
 
 from ..explain.rankings import Floats
 from ..records.alignment import Alignment
-from ..records.audit import Metric
+from ..records.audit import FEWEST_DOCUMENTS, Metric
 from ..records.measures import MEASURES
 from ..tasks.bootstrap import percentiles
 
@@ -55,17 +55,21 @@ class Tally:
 def mean_metric(name: str, found: Sequence[Measured], *, seed: int = 0) -> Metric:
     """Average over documents; the interval comes from drawing them again with replacement.
 
-    Where documents say what they are shares of, it is the mean of one over that of the other.
+    Of fewer than ``FEWEST_DOCUMENTS`` there is none. Where documents say what they are shares of,
+    the value is the mean of one over that of the other.
     """
     measure = MEASURES[name]
     values = np.array([one.value for one in found])
     baselines = np.array([one.baseline for one in found])
     whole = np.array([1.0 if one.share_of is None else one.share_of for one in found])
-    draws = np.random.default_rng(seed).integers(len(found), size=(DRAWS, len(found)))
+    interval = None
+    if len(found) >= FEWEST_DOCUMENTS:
+        draws = np.random.default_rng(seed).integers(len(found), size=(DRAWS, len(found)))
+        interval = percentiles(_share(values[draws], whole[draws]))
     return Metric(
         name=name,
         value=float(_share(values, whole)),
-        interval=percentiles(_share(values[draws], whole[draws])),
+        interval=interval,
         baseline=float(_share(baselines, whole)),
         documents=len(found),
         protocol=measure.protocol,

@@ -12,6 +12,7 @@ from .measures import MEASURES
 
 __all__ = [
     "DOUBTS",
+    "FEWEST_DOCUMENTS",
     "Audit",
     "Doubt",
     "FlipTable",
@@ -27,7 +28,17 @@ LIKEST = 0.5
 FEWEST_SHARED = 0.5
 """Below this overlap of the heaviest sentences, models trained alike are said to disagree."""
 
+FEWEST_DOCUMENTS = 6
+"""Of fewer no interval is given: draws of them lie between the least and the largest.
+
+For five that is no 95 % interval: one time in sixteen all lie on the same side of the middle.
+"""
+
 DOUBTS = {
+    "too few documents": (
+        "too few documents were measured, {figure:,.0f}: below {fewest} nothing can be told apart "
+        "from chance, and no interval is given"
+    ),
     "no better than random": (
         "the default method, {method}, points at words that the answers miss no more than random "
         "ones"
@@ -61,7 +72,7 @@ class Metric:
 
     name: str  # "comprehensiveness", "auprc", "tau_loo"
     value: float
-    interval: Interval
+    interval: Interval | None  # None: too few documents
     baseline: float  # what the baseline gets from the same code on the same documents
     documents: int
     protocol: str  # how it was measured, in words
@@ -71,9 +82,20 @@ class Metric:
     @property
     def beats_baseline(self) -> bool:
         """Whether the whole interval lies on the better side of the baseline."""
+        if self.interval is None:
+            return False
         if self.better == "low":
             return self.interval.high < self.baseline
         return self.interval.low > self.baseline
+
+    @property
+    def is_beaten(self) -> bool:
+        """Whether the whole interval lies on the worse side of the baseline."""
+        if self.interval is None:
+            return False
+        if self.better == "low":
+            return self.interval.low > self.baseline
+        return self.interval.high < self.baseline
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +118,13 @@ class Rival:
     name: str  # of that ranking, such as "last words"
     value: float  # what it gets
     lead: float  # by how much the method is better, document by document
-    interval: Interval  # of the lead
+    interval: Interval | None  # of the lead; None: too few documents
     documents: int
 
     @property
     def beaten(self) -> bool:
         """Whether the method is better with its whole interval."""
-        return self.interval.low > 0
+        return self.interval is not None and self.interval.low > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +193,9 @@ class Doubt:
     @property
     def text(self) -> str:
         """The warning in words, as part of a sentence."""
-        return DOUBTS[self.kind].format(method=self.method, figure=self.figure, rival=self.rival)
+        return DOUBTS[self.kind].format(
+            method=self.method, figure=self.figure, rival=self.rival, fewest=FEWEST_DOCUMENTS
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +216,14 @@ class Audit(Record):
     def ranking(self, method: str) -> MethodAudit | None:
         """The measures of one method, if it was audited."""
         return next((one for one in self.rankings if one.method == method), None)
+
+    @property
+    def main_metric(self) -> Metric | None:
+        """By what the default method is judged: what is lost without the words it calls heavy."""
+        ranking = self.ranking(self.default_method)
+        if ranking is None:
+            return None
+        return ranking.metric("looked_at_drop") or ranking.metric("comprehensiveness")
 
     @property
     def doubts(self) -> tuple[Doubt, ...]:
@@ -234,15 +266,21 @@ class Audit(Record):
 
 
 def _doubt_methods(audit: Audit) -> Iterator[Doubt]:
+    main = audit.main_metric
+    measured = audit.documents if main is None else main.documents
+    if measured < FEWEST_DOCUMENTS:
+        yield Doubt("too few documents", figure=measured)
     ranking = audit.ranking(audit.default_method)
     lost = None if ranking is None else ranking.metric("comprehensiveness")
-    if lost is not None and not lost.beats_baseline:
+    if lost is not None and lost.interval is not None and not lost.beats_baseline:
         yield Doubt("no better than random", audit.default_method)
     decided = None if ranking is None else ranking.metric("source_decides")
     if decided is not None and decided.value == 0:
         yield Doubt("needs no source")
     for rival in audit.rivals:
-        if rival.measure in ("comprehensiveness", "auprc_word") and not rival.beaten:
+        if rival.interval is None or rival.beaten:
+            continue
+        if rival.measure in ("comprehensiveness", "auprc_word"):
             yield Doubt(
                 "no better than an opponent",
                 audit.default_method,
@@ -257,7 +295,7 @@ def _doubt_methods(audit: Audit) -> Iterator[Doubt]:
 def _doubt_model(audit: Audit) -> Iterator[Doubt]:
     metrics = {metric.name: metric for metric in audit.about_model}
     gap = metrics.get("uniform_gap_trained") or metrics.get("uniform_gap_forced")
-    if gap is not None and gap.interval.low <= 0:
+    if gap is not None and gap.interval is not None and gap.interval.low <= 0:
         yield Doubt("even attention")
     shared = metrics.get("stability_overlap")
     if shared is not None and shared.value < FEWEST_SHARED:

@@ -3,7 +3,15 @@ from dataclasses import replace
 
 import pytest
 
-from regard.records.audit import Audit, FlipTable, MethodAudit, Metric, NeedleCell, NeedleMap
+from regard.records.audit import (
+    Audit,
+    FlipTable,
+    MethodAudit,
+    Metric,
+    NeedleCell,
+    NeedleMap,
+    Rival,
+)
 from regard.records.evaluation import Interval
 from regard.records.measures import MEASURES
 from regard.views.audit.page import attention_tables, method_tables, needle_map, overview, render
@@ -43,7 +51,7 @@ def whole(text="reviews.csv"):
     )
 
 
-CASES = {"whole": whole(), "nasty": whole(NASTY), "bare": Audit(1, "attention", ())}
+CASES = {"whole": whole(), "nasty": whole(NASTY), "bare": Audit(40, "attention", ())}
 
 
 @pytest.mark.parametrize("audit", CASES.values(), ids=CASES)
@@ -96,9 +104,30 @@ def test_the_summary_says_the_default_its_gain_and_what_is_tell_warnings_of():
     assert last == "There are 2 warnings:"
     assert headline(CASES["bare"]) == [
         "The default explanation of this model is attention.",
-        "Measured on 1 document, drawn with seed 0.",
+        "Measured on 40 documents, drawn with seed 0.",
         "There is nothing to warn of.",
     ]
+
+
+def test_one_document_is_said_to_be_too_few():
+    """No interval is written, on the page or on the terminal, and no praise."""
+    lost = replace(metric("comprehensiveness"), interval=None, documents=1)
+    ranking = MethodAudit("attention", (lost,))
+    rival = Rival("comprehensiveness", "last words", 0.1, 0.4, None, 1)
+    found = Audit(1, "attention", (ranking,), about_model=(lost,), rivals=(rival,))
+    first, second, third, _ = headline(found)
+    assert third == "Measured on 1 document, drawn with seed 0."
+    assert first.endswith("attention, cannot be judged by so few documents.")
+    assert "(comprehensiveness; no interval)" in second
+    page, lines = Page(render(found)).text, "\n".join(summary(found))
+    for told in (page, lines):
+        assert "Too few documents were measured, 1: below 6 nothing can be told" in told
+        assert "no interval" in told and "answers rest on" not in told
+        assert not re.search(r"\d to [-+]?\d", told)
+    translator = MethodAudit("attention", (replace(lost, name="looked_at_drop"),))
+    verdict, drop, *_ = headline(Audit(1, "attention", (translator,)))
+    assert verdict == "Where this translator looks cannot be judged by so few texts."
+    assert "(no interval)" in drop
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ...records.audit import Audit, FlipTable, MethodAudit, Metric, NeedleCell, NeedleMap
+from ...records.evaluation import Interval
 from ...records.measures import FAMILIES, MEASURES, Measure
 from ..drawing import charts
 from ..drawing.charts import Axis, Frame, figure
 from ..drawing.page import TableCell, asset, definitions, escape, numbers, page, section, table
 from ..drawing.words import method_in_words, plural
-from .words import compare_flips, headline, tell_metric, tell_warnings, title_of
+from .words import compare_flips, headline, tell_interval, tell_metric, tell_warnings, title_of
 
 __all__ = ["attention_tables", "method_tables", "needle_map", "overview", "render"]
 
@@ -52,7 +53,7 @@ def _rivals(audit: Audit) -> str:
             TableCell(one.name),
             TableCell(f"{one.value:.3f}", one.value),
             TableCell(f"{one.lead:+.3f}{' ✓' * one.beaten}", one.lead),
-            TableCell(f"{one.interval.low:+.3f} to {one.interval.high:+.3f}", one.interval.low),
+            _interval_cell(one.interval, "+"),
             TableCell(f"{one.documents:,}", one.documents),
         ]
         for one in audit.rivals
@@ -142,14 +143,17 @@ def _sentence(protocol: str) -> str:
 
 
 def _cells(metric: Metric) -> list[TableCell]:
-    low, high = metric.interval.low, metric.interval.high
     sign = " ✓" if metric.beats_baseline else ""
     return [
         TableCell(f"{metric.value:.3f}{sign}", metric.value),
-        TableCell(f"{low:.3f} to {high:.3f}", low),
+        _interval_cell(metric.interval),
         TableCell(f"{metric.baseline:.3f}", metric.baseline),
         TableCell(f"{metric.documents:,}", metric.documents),
     ]
+
+
+def _interval_cell(interval: Interval | None, sign: str = "") -> TableCell:
+    return TableCell(tell_interval(interval, sign), None if interval is None else interval.low)
 
 
 def _flips(flips: FlipTable | None) -> str:
@@ -238,12 +242,16 @@ def _columns(rankings: Sequence[MethodAudit]) -> list[_Column]:
 def _frame(metrics: Sequence[Metric], start: int, width: int) -> Frame:
     """A frame whose axis holds all values, intervals and baselines of one column."""
     values = [
-        value
-        for metric in metrics
-        for value in (metric.value, metric.interval.low, metric.interval.high, metric.baseline)
+        value for metric in metrics for value in (metric.value, *_ends(metric), metric.baseline)
     ]
     axis = _tighten(Axis.around(values, "", lambda value: _write_minus(f"{value:g}")), values)
     return Frame(axis, axis, width=start + width, left=start + _BEFORE, right=_AFTER)
+
+
+def _ends(metric: Metric) -> tuple[float, float]:
+    """Where the line through a dot begins and ends; without an interval it has no length."""
+    interval = metric.interval
+    return (metric.value,) * 2 if interval is None else (interval.low, interval.high)
 
 
 def _tighten(axis: Axis, values: Sequence[float]) -> Axis:
@@ -309,19 +317,20 @@ def _row(one: MethodAudit, place: int, columns: Sequence[_Column], *, default: b
 
 def _dot(column: _Column, metric: Metric, middle: float, *, default: bool) -> str:
     frame, colour = column.frame, "blue" if default else "grey"
-    low, value, high, baseline = map(
-        frame.across, (metric.interval.low, metric.value, metric.interval.high, metric.baseline)
-    )
+    low, high = map(frame.across, _ends(metric))
+    value, baseline = map(frame.across, (metric.value, metric.baseline))
     filled = f"{colour}-fill" if metric.beats_baseline else f"hollow {colour}"
     kind = "name default" if default else "name"
+    line = (
+        f'<line class="{colour}" stroke-width="2" stroke-linecap="round" x1="{low}" x2="{high}" '
+        f'y1="{middle}" y2="{middle}"/>'
+    )
     number = _write_minus(f"{round(metric.value, 2) + 0.0:.2f}")  # no minus before 0.00
     return (
         f"<g><title>{escape(column.measure.heading)}: {escape(tell_metric(metric))}, "
         f"n={metric.documents:,}</title>"
         f'<line class="orange" stroke-width="2.5" x1="{baseline}" x2="{baseline}" '
-        f'y1="{middle - 9}" y2="{middle + 9}"/>'
-        f'<line class="{colour}" stroke-width="2" stroke-linecap="round" x1="{low}" x2="{high}" '
-        f'y1="{middle}" y2="{middle}"/>'
+        f'y1="{middle - 9}" y2="{middle + 9}"/>{line if metric.interval else ""}'
         f'<circle class="{filled}" r="5" stroke-width="2" cx="{value}" cy="{middle}"/>'
         f'<text class="{kind}" x="{frame.width - 12}" y="{middle + 4}" text-anchor="end">'
         f"{number}</text></g>"

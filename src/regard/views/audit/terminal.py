@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...records.audit import Audit, Metric
-from .words import headline, tell_flips, tell_rival, tell_warnings, title_of
+from .words import headline, tell_flips, tell_interval, tell_rival, tell_warnings, title_of
 
 __all__ = ["brief", "summary"]
 
@@ -40,6 +40,6 @@ def _lines(metrics: Sequence[Metric]) -> list[str]:
 
 def _numbers(metric: Metric) -> str:
     return (
-        f"{metric.value:7.3f}  ({metric.interval.low:.3f} to {metric.interval.high:.3f})  "
+        f"{metric.value:7.3f}  ({tell_interval(metric.interval)})  "
         f"{metric.baseline_name} {metric.baseline:.3f}"
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...records.audit import Audit, FlipTable, Metric, Rival
+from ...records.evaluation import Interval
 from ...records.measures import MEASURES
 from ..drawing.words import method_in_words, percent, plural, points
 
@@ -12,6 +13,7 @@ __all__ = [
     "compare_flips",
     "headline",
     "tell_flips",
+    "tell_interval",
     "tell_metric",
     "tell_rival",
     "tell_warnings",
@@ -54,10 +56,17 @@ def tell_warnings(audit: Audit) -> list[str]:
     return [text[:1].upper() + text[1:] for text in named]
 
 
+def tell_interval(interval: Interval | None, sign: str = "") -> str:
+    """Write ``0.134 to 0.426``, or that there is none; ``sign`` may ask for a plus."""
+    if interval is None:
+        return "no interval"
+    return f"{interval.low:{sign}.3f} to {interval.high:{sign}.3f}"
+
+
 def tell_metric(metric: Metric) -> str:
     """Write a measure with its interval and baseline: ``0.283 (0.134 to 0.426), random 0.004``."""
     return (
-        f"{metric.value:.3f} ({metric.interval.low:.3f} to {metric.interval.high:.3f}), "
+        f"{metric.value:.3f} ({tell_interval(metric.interval)}), "
         f"{metric.baseline_name} {metric.baseline:.3f}"
     )
 
@@ -66,7 +75,7 @@ def tell_rival(rival: Rival) -> str:
     """Write what the best opponent gets, and by how much the default method is better."""
     return (
         f"{rival.name} {rival.value:.3f}, better by {rival.lead:+.3f} "
-        f"({rival.interval.low:+.3f} to {rival.interval.high:+.3f})  n={rival.documents:,}"
+        f"({tell_interval(rival.interval, '+')})  n={rival.documents:,}"
     )
 
 
@@ -97,17 +106,18 @@ def compare_flips(flips: FlipTable) -> str:
 def _verdict(lost: Metric) -> str:
     if lost.beats_baseline:
         return "finds words that the answers rest on"
-    if lost.interval.high < lost.baseline:
+    if lost.is_beaten:
         return "finds words that matter less than random ones"
+    if lost.interval is None:
+        return "cannot be judged by so few documents"
     return "cannot be told apart from chance by these documents"
 
 
 def _tell_loss(lost: Metric) -> str:
-    low, high = points(lost.interval.low), points(lost.interval.high)
     return (
         "Without the words it calls heaviest an answer loses "
-        f"{points(lost.value)} percentage points of its probability (comprehensiveness; 95 % "
-        f"interval {low} to {high}), without as many random words {points(lost.baseline)}."
+        f"{points(lost.value)} percentage points of its probability (comprehensiveness; "
+        f"{_tell_points(lost.interval)}), without as many random words {points(lost.baseline)}."
     )
 
 
@@ -116,12 +126,20 @@ def _tell_looks(lost: Metric) -> list[str]:
     verdict = "Where this translator looks cannot be told apart from chance by these texts."
     if lost.beats_baseline:
         verdict = "This translator looks at words that its translations rest on."
-    elif lost.interval.high < lost.baseline:
+    elif lost.is_beaten:
         verdict = "This translator looks at words that matter less than random ones."
-    low, high = points(lost.interval.low), points(lost.interval.high)
+    elif lost.interval is None:
+        verdict = "Where this translator looks cannot be judged by so few texts."
     return [
         verdict,
         "Without the source words it looked at most a written word loses "
-        f"{points(lost.value)} percentage points of its probability (95 % interval {low} to "
-        f"{high}), without as many random words {points(lost.baseline)}.",
+        f"{points(lost.value)} percentage points of its probability "
+        f"({_tell_points(lost.interval)}), without as many random words {points(lost.baseline)}.",
     ]
+
+
+def _tell_points(interval: Interval | None) -> str:
+    """Write an interval of probabilities in percentage points."""
+    if interval is None:
+        return "no interval"
+    return f"95 % interval {points(interval.low)} to {points(interval.high)}"
