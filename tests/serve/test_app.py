@@ -1,17 +1,24 @@
 """What each endpoint answers, and how it refuses."""
 
+import asyncio
 import base64
 import io
 import json
+import shutil
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from fastapi import FastAPI
 
 from regard.records.alignment import Alignment
 from regard.records.caption import Caption
 from regard.records.explanation import Explanation
-from regard.serve.settings import Limits
+from regard.serve.app import _add_writers
+from regard.serve.questions import Caption as Asked
+from regard.serve.settings import Limits, ServeSettings
+from regard.serve.shelf import Shelf
 from support.pages import Page
 
 TEXT = "the film was dull and the story was awful. then we saw the evening."
@@ -241,6 +248,28 @@ def test_a_picture_is_written_about(writers, kind):
     assert (record.width, record.height) == (40, 30) and record.picture
     assert (record.receipt is not None) == (kind == "PNG")
     assert len(found["said"]["places"]) == len(record.words)
+
+
+def test_a_picture_is_written_about_while_its_model_is_replaced(captioner_folder, tmp_path):
+    folder = shutil.copytree(captioner_folder, tmp_path / "shapes")
+    shelf, app = Shelf(ServeSettings(models={"shapes": str(folder)})), FastAPI()
+    shelf.load()
+    _add_writers(app, shelf, Limits())
+    (caption,) = [route.endpoint for route in app.routes if route.path == "/caption"]
+    config = folder / "config.json"
+    config.write_text(config.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+
+    async def run():
+        # With one thread the picture is opened once the new version is there.
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(1))
+        replaced = asyncio.create_task(shelf.refresh("shapes"))
+        await asyncio.sleep(0)
+        answer = await caption(Asked(picture=encoded(picture())))
+        assert await replaced
+        await shelf.close()
+        return answer
+
+    assert json.loads(asyncio.run(run()).body)["model"] == "shapes"
 
 
 def test_a_caption_can_be_sent_as_a_page(writers):

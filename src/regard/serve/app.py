@@ -177,8 +177,10 @@ def _add_writers(app: FastAPI, shelf: Shelf, limits: Limits) -> None:
         The JSON is that of ``regard caption --out x.json``, with ``model`` and ``said``: the same
         in plain sentences. With ``format: html`` it is a page that needs nothing else.
         """
-        model = shelf.find(asked.model, "caption")
+        shelf.find(asked.model, "caption")  # who asks for none that is here is told so at once
         picture = await asyncio.to_thread(_open_picture, asked.picture, limits)
+        # Only now: while the picture was opened a new version may have taken the model's place.
+        model = shelf.find(asked.model, "caption")
         page = f"Caption by {model.name}" if asked.format == "html" else None
         wanted = PictureToCaption(picture, asked.receipt, page)
         return await _written(model, "caption", wanted, limits)
