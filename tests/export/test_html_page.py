@@ -1,19 +1,21 @@
 """A model in one page, opened from a file in a real browser with the network off."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
 
 from regard.errors import ConfigError
 from regard.estimators.saved import Saved
+from regard.explain.rankings import BINS
 from regard.explain.verdicts import SetTest
 from regard.export import html_page
 from regard.export.html_page import METHODS, NEAR, write_page
 from regard.models.han import HANConfig
 from regard.models.ngrams import Emphasis, Marking
+from regard.records.explanation import Decision, ErasureCurve, Receipt
 from regard.text.tokenize import TextConfig
-from regard.views.explanation.receipt import CONCLUSIONS, MEANINGS
+from regard.views.explanation.receipt import CONCLUSIONS, MEANINGS, tell_receipt
 from regard.views.explanation.words import notes, tell_finding
 from support.odd_texts import odd_texts
 from support.reviews import reviews, tiny
@@ -181,6 +183,15 @@ def test_a_receipt_says_what_a_receipt_of_the_model_says(fitted, page):
         for said in found["said"]["verdicts"]
     )
     assert explain(page, TEXT, receipt=True) == found
+
+
+def test_what_erasing_did_is_said_as_in_other_views(scripts):
+    for start, end in ((0.97, 0.31), (0.9994, 0.9986), (0.9994, 0.9996), (0.2, 0.9)):
+        shares = {name: (end,) * 5 for name in ("without", "alone", "random_without")}
+        curve = ErasureCurve("word", 304, (4, 16, 31, 61, 152), **shares, random_alone=(0.5,) * 5)
+        decision = Decision("bad", start, (), receipt=Receipt("faithful", (), BINS, (curve,)))
+        ask = "([curve, start]) => sayCurve(curve, start)"
+        assert tell_receipt(decision) == [scripts.evaluate(ask, [asdict(curve), start])]
 
 
 def test_of_a_long_text_the_words_that_seem_to_count_are_erased(fitted, page):

@@ -55,6 +55,17 @@ def test_what_erasing_did_is_said_in_plain_words(explain):
     assert said(explain, count=1) == "There is only one word, so there is nothing to rank."
 
 
+def test_a_change_that_does_not_show_in_the_figures_is_not_said(explain):
+    for start, end, told in (
+        (0.9994, 0.9986, "leaves the probability at 99.9 %"),
+        (0.9994, 0.9984, "lowers the probability from 99.9 % to 99.8 %"),
+        (0.9994, 0.9996, "raises the probability from 99.9 % to >99.9 %"),
+    ):
+        decision = measured(explain(REVIEW), without=end).decisions[0]
+        (line,) = tell_receipt(replace(decision, probability=start))
+        assert told in line.replace("\u00a0", " ")
+
+
 @pytest.mark.parametrize(
     ("verdict", "meant", "concluded"),
     [

@@ -415,10 +415,10 @@ function sayCurve(curve, start) {
   const place = BINS.indexOf(QUOTED[curve.level]), count = curve.taken[place], noun = curve.level + "s";
   const several = count > 1, drawn = several ? `${number(count)} random ${noun}` : `a random ${curve.level}`;
   const heaviest = `the ${several ? number(count) + " " : ""}heaviest of ${number(curve.piece_count)} ${noun}`;
-  const end = curve.without[place];
-  const moved = Math.abs(end - start) >= 0.0005
-    ? `${end < start ? "lowers" : "raises"} the probability from ${inPercent(start)} to ${inPercent(end)}`
-    : `leaves the probability at ${inPercent(end)}`;
+  const end = curve.without[place], before = inPercent(start), after = inPercent(end);
+  const moved = before !== after
+    ? `${end < start ? "lowers" : "raises"} the probability from ${before} to ${after}`
+    : `leaves the probability at ${after}`;
   const said = `Taking ${heaviest} away ${moved}; taking ${drawn} away: to ${inPercent(curve.random_without[place])}. `
     + `${several ? "Alone they give" : "Alone it gives"} ${inPercent(curve.alone[place])}, ${drawn} ${inPercent(curve.random_alone[place])}.`;
   return said.replaceAll(" %", "\u00a0%");

@@ -132,10 +132,11 @@ def _tell_curve(curve: ErasureCurve, bins: tuple[float, ...], start: float) -> s
         heaviest = f"the {count:,} heaviest of {curve.piece_count:,} {noun}"
         drawn, alone = f"{count:,} random {noun}", "Alone they give"
     end = curve.without[place]
-    moved = f"leaves the probability at {percent(end)}"
-    if abs(end - start) >= 0.0005:
+    before, after = percent(start), percent(end)
+    moved = f"leaves the probability at {after}"
+    if before != after:  # a change that the figures do not show is none to a reader
         verb = "lowers" if end < start else "raises"
-        moved = f"{verb} the probability from {percent(start)} to {percent(end)}"
+        moved = f"{verb} the probability from {before} to {after}"
     return (
         f"Taking {heaviest} away {moved}; taking {drawn} away: to "
         f"{percent(curve.random_without[place])}. {alone} {percent(curve.alone[place])}, "
