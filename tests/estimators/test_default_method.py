@@ -42,7 +42,7 @@ def test_every_explanation_says_how_faithful_it_is(fitted, tmp_path):
     """Issue 12.1: on the terminal, in a notebook, as a page, as JSON, and in Python."""
     found = fitted.explain(TEXTS[0])
     assert found.receipt is not None
-    said = conclusion(found.receipt)
+    said = conclusion(found.receipt, "the answer")
     assert said in " ".join(found.to_text().split())
     assert all(escape(said) in page for page in (found.to_html(), found._repr_html_()))
     assert Explanation.from_json(found.to_json()).receipt == found.receipt

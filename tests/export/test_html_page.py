@@ -179,10 +179,24 @@ def test_a_receipt_says_what_a_receipt_of_the_model_says(fitted, page):
     ]
     assert receipt["verdict"] in CONCLUSIONS and found["said"]["conclusion"]
     assert all(
-        any(meant.split("{}")[0].strip()[1:] in said for meant in MEANINGS.values())
+        any(
+            meant.format(answer="the answer", pieces=noun, others=noun)[1:] in said
+            for meant in MEANINGS.values()
+            for noun in ("words", "sentences")
+        )
         for said in found["said"]["verdicts"]
     )
     assert explain(page, TEXT, receipt=True) == found
+
+
+def test_a_label_that_is_not_the_answer_is_not_called_so(fitted, page):
+    for measured in (True, False):
+        (own,) = fitted.explain([TEXT], label="good", receipt=measured)
+        said = explain(page, TEXT, label="good", receipt=measured)["said"]
+        assert said["notes"] == notes(own, own.decisions[0])
+        told = " ".join([said["conclusion"], *said["verdicts"], *said["notes"]])
+        assert "the answer" not in told.lower()
+        assert "the label “good”" in told
 
 
 def test_what_erasing_did_is_said_as_in_other_views(scripts):
@@ -237,9 +251,9 @@ def test_a_reader_sees_the_text_with_what_counted_and_erases(page):
     page.wait_for_selector(".answer .line")
     assert page.inner_text(".lead").startswith("bad with")
     assert page.locator(".line").count() == 3
-    assert page.inner_text(
-        ".conclusion"
-    ) in CONCLUSIONS.values() or "You may take" in page.inner_text(".conclusion")
+    concluded = page.inner_text(".conclusion")
+    known = [said.format(answer="the answer") for said in CONCLUSIONS.values()]
+    assert concluded in known or "You may take" in concluded
     assert page.locator("details svg").count() >= 1
     page.click("[aria-label='Erase sentence 1']")
     page.wait_for_selector(".what-if:has-text('1 erased piece')")

@@ -80,6 +80,11 @@ def test_explain_another_label_by_another_method_without_receipt(server):
     assert found["method"] == "erasure"
     assert found["decisions"][0]["label"] == "good"
     assert found["decisions"][0]["receipt"] is None
+    assert any(
+        note.startswith("Whether the label “good” rests on") for note in found["said"]["notes"]
+    )
+    said = server.ask("/explain", {**asked, "receipt": True})[2]["said"]
+    assert "the answer" not in " ".join([said["conclusion"], *said["verdicts"]]).lower()
 
 
 def test_an_explanation_can_be_sent_as_a_page(server):

@@ -20,7 +20,7 @@ from ..views.caption import page as caption_page
 from ..views.caption import words as caption_words
 from ..views.explanation.page import render
 from ..views.explanation.receipt import conclusion, tell_receipt, verdicts
-from ..views.explanation.words import notes, tell_finding
+from ..views.explanation.words import name_answer, notes, tell_finding
 
 __all__ = [
     "add_fields",
@@ -99,12 +99,13 @@ def _written(receipt: AlignmentReceipt | None) -> tuple[WrittenReceipt, ...]:
 def _say(found: Explanation) -> dict[str, object]:
     """What the explanation says, in plain sentences."""
     decision = found.decisions[0]
-    receipt = decision.receipt
+    receipt, answer = decision.receipt, name_answer(found, decision)
+    judged = [] if receipt is None else verdicts(receipt, answer)
     return {
         "finding": tell_finding(found, decision),
         "notes": notes(found, decision),
-        "conclusion": "" if receipt is None else conclusion(receipt),
-        "verdicts": [] if receipt is None else [_sentence(*one) for one in verdicts(receipt)],
+        "conclusion": "" if receipt is None else conclusion(receipt, answer),
+        "verdicts": [_sentence(*one) for one in judged],
         "receipt": tell_receipt(decision),
     }
 

@@ -14,6 +14,7 @@ from .explanation.page import legend, probability_bars, scripts_for, styles, sty
 from .explanation.receipt import panel
 from .explanation.terminal import render as render_explanation
 from .explanation.text import text as marked_text
+from .explanation.words import name_answer
 
 __all__ = ["render", "render_terminal"]
 
@@ -112,13 +113,14 @@ def _receipt(head: Head, place: int) -> str:
     if explanation is None:
         return ""
     decision = explanation.decisions[0]
-    measured = panel(decision) if decision.receipt else ""
+    measured = panel(explanation, decision) if decision.receipt else ""
     told = "" if measured else "<p>Not measured: in a long text the rollout alone is.</p>"
     drawn = ""
     if not place:
         drawn = f"{marked_text(explanation, decision)}{legend(explanation, decision)}"
     hidden = " hidden" if place else ""
-    heading = f"<h3>What the answer rests on, by {escape(head.name)}</h3>"
+    answer = name_answer(explanation, decision)
+    heading = f"<h3>What {escape(answer)} rests on, by {escape(head.name)}</h3>"
     return (
         f'<section class="rg-of-head" data-head="{place}"{hidden}>'
         f"{heading}{drawn}{measured}{told}</section>"

@@ -85,33 +85,58 @@ def test_the_verdict_comes_with_its_meaning_and_a_conclusion(explain, verdict, m
     assert "Taking the 30 heaviest of 304 words away" in text.replace("\u00a0", " ")
 
 
+@pytest.mark.parametrize("verdict", ["faithful", "weak", "no better than chance", "not measured"])
+def test_a_label_that_is_not_the_answer_is_not_called_so(explain, verdict):
+    judged = {"word": verdict, "sentence": verdict}
+    made = measured(explain(REVIEW, labels=("<positive>", "negative")), verdict=verdict)
+    found = replace(made.decisions[0].receipt, judgements=receipt(judged=judged).judgements)
+    other = replace(made.decisions[0], label="negative", receipt=found)
+    asked = replace(made, decisions=(other,))
+    unmeasured = replace(made, decisions=(replace(other, receipt=None),))
+    for drawn in (fragment(asked), printed(asked, Terminal(width=300, depth="none"))):
+        assert "the answer" not in drawn.lower()
+        assert ("the label “negative”" in drawn) == (verdict != "not measured")
+    assert "Whether the label “negative” rests on what is marked" in fragment(unmeasured)
+    given = replace(made, decisions=(replace(other, label="<positive>"),))
+    assert "the label" not in fragment(given)
+    # Of several labels none may be given at all.
+    none = replace(given, several=True, probabilities=(("<positive>", 0.3), ("negative", 0.2)))
+    assert ("the label “&lt;positive&gt;”" in fragment(none)) == (verdict != "not measured")
+
+
 def test_words_and_sentences_are_judged_apart():
     judged = {"word": "no better than chance", "sentence": "faithful"}
     made = receipt("weak", judged=judged)
-    assert [verdict for verdict, _ in verdicts(made)] == [
+    assert [verdict for verdict, _ in verdicts(made, "the answer")] == [
         "Words: no better than chance",
         "Sentences: faithful",
     ]
-    assert verdicts(made)[1][1] == (
+    assert verdicts(made, "the answer")[1][1] == (
         "the answer rests on the sentences marked here. Dealt out at random, the weights fit as "
         "well with probability 0.005."
     )
-    assert conclusion(made) == (
+    assert conclusion(made, "the answer") == (
         "You may take the sentences marked here for what the answer rests on; not the words."
     )
     short = receipt("faithful", judged={"word": "faithful", "sentence": "too short to tell"})
-    assert conclusion(short).endswith("rests on; of the sentences nothing can be said.")
+    said = conclusion(short, "the label “x”")
+    assert said == (
+        "You may take the words marked here for what the label “x” rests on; of the sentences "
+        "nothing can be said."
+    )
 
 
 def test_a_receipt_of_an_older_version_has_one_verdict(explain):
-    assert verdicts(receipt()) == [
+    assert verdicts(receipt(), "the answer") == [
         ("Faithful", "the answer rests on the parts of the text marked here.")
     ]
-    assert "● Faithful" in panel(measured(explain(REVIEW)).decisions[0])
+    made = measured(explain(REVIEW))
+    assert "● Faithful" in panel(made, made.decisions[0])
 
 
 def test_every_measure_stands_beside_the_random_one(explain):
-    html = panel(measured(explain(REVIEW)).decisions[0])
+    made = measured(explain(REVIEW))
+    html = panel(made, made.decisions[0])
     assert "<td>words</td><td>0.312</td><td>0.051</td><td>high</td>" in html
     assert "<td>0.200</td><td></td>" in html, "a measure without a baseline leaves it open"
     assert "&lt;odd&gt;" in html and "<odd>" not in html
@@ -133,7 +158,7 @@ def test_curves_have_words_for_those_who_cannot_see_them(explain):
 def test_without_a_receipt_nothing_is_claimed(explain):
     html = fragment(explain(REVIEW))
     assert "rg-receipt" not in html and "Faithful" not in html
-    assert panel(explain(REVIEW).decisions[0]) == ""
+    assert panel(explain(REVIEW), explain(REVIEW).decisions[0]) == ""
     assert tell_receipt(explain(REVIEW).decisions[0]) == []
 
 
@@ -142,10 +167,10 @@ def test_nothing_to_take_away_is_said(explain):
     found = Receipt("not measured", (), judgements=judged)
     empty = replace(explain(REVIEW).decisions[0], receipt=found)
     assert tell_receipt(empty) == []
-    assert verdicts(found) == [
+    assert verdicts(found, "the answer") == [
         ("Words: not measured", "there were no words to take away, so nothing is known of them.")
     ]
-    assert "All measures" not in panel(empty)
+    assert "All measures" not in panel(explain(REVIEW), empty)
 
 
 def test_scores_are_drawn_with_their_sign_and_unit(explain):

@@ -125,12 +125,16 @@ class Engine {
     return { text, logits, found, likely: this.model.likely(logits) };
   }
 
+  /** The numbers of the labels that the model gives: the likeliest, or of several those likelier than not. */
+  chosen(likely) {
+    const all = [...likely.keys()];
+    return this.about.several ? all.filter((label) => likely[label] > 0.5) : [likely.indexOf(Math.max(...likely))];
+  }
+
   predict(source) {
-    const { labels, several } = this.about, { likely } = this.answer(source);
-    const best = likely.indexOf(Math.max(...likely));
-    const chosen = several ? labels.filter((_, label) => likely[label] > 0.5) : [labels[best]];
+    const { labels } = this.about, { likely } = this.answer(source);
     return {
-      model: this.about.name, labels: chosen.map(String),
+      model: this.about.name, labels: this.chosen(likely).map((label) => String(labels[label])),
       probabilities: Object.fromEntries(labels.map((label, place) => [String(label), likely[place]])),
     };
   }
@@ -145,8 +149,9 @@ class Engine {
     const measured = receipt ? await receiptOf(eraser, likely, chosen, weights) : null;
     const decision = { label: about.labels[chosen], probability: likely[chosen], weights, receipt: measured };
     const answered = !about.several || likely.some((share) => share > 0.5);
+    const named = this.chosen(likely).includes(chosen) ? "the answer" : `the label “${decision.label}”`;
     return {
-      model: about.name, source, method: name, decisions: [decision], said: sayAll(decision, text, about.sayings, answered),
+      model: about.name, source, method: name, decisions: [decision], said: sayAll(decision, text, about.sayings, named, answered),
       probabilities: about.labels.map((one, place) => [one, likely[place]]), unknown: text.unknown, read_as: text.readAs, unread: text.unread,
     };
   }

@@ -344,15 +344,15 @@ function inPercent(share, digits = 1) {
   return `${(100 * share).toFixed(digits)} %`;
 }
 
-/** What the explanation says, in the sentences of regard's own pages. */
-function sayAll(decision, text, sayings, answered) {
+/** What the explanation says, in the sentences of regard's own pages; they name the answer, if any is given, or another label. */
+function sayAll(decision, text, sayings, answer, answered) {
   const { receipt } = decision;
   const judgements = receipt ? receipt.judgements : [];
   return {
     finding: (answered ? "" : "No label is given: none is likelier than not. ") + sayFinding(decision.weights),
-    notes: sayNotes(decision, text),
-    conclusion: receipt ? conclude(receipt, sayings) : "",
-    verdicts: judgements.map((one) => sayVerdict(one, sayings)),
+    notes: sayNotes(decision, text, answer),
+    conclusion: receipt ? conclude(receipt, sayings, answer) : "",
+    verdicts: judgements.map((one) => sayVerdict(one, sayings, answer)),
     receipt: receipt ? receipt.curves.map((curve) => sayCurve(curve, decision.probability)) : [],
   };
 }
@@ -377,7 +377,7 @@ function addsUp([words, sentences]) {
   });
 }
 
-function sayNotes(decision, text) {
+function sayNotes(decision, text, answer) {
   const notes = [];
   if (!decision.weights[0].pieces.length) notes.push("The model found no words to read in this text.");
   else if (addsUp(decision.weights)) notes.push("The weight of a sentence is the sum over its words.");
@@ -387,24 +387,29 @@ function sayNotes(decision, text) {
         + "the others are estimated from slopes.");
     }
   }
-  if (!decision.receipt) notes.push("Whether the answer rests on what is marked was not measured.");
+  if (!decision.receipt) notes.push(`Whether ${answer} rests on what is marked was not measured.`);
   if (text.readAs.length) notes.push(sayReadings(text));
   const cut = text.unread.reduce((sum, [start, end]) => sum + end - start, 0), size = Array.from(text.source).length;
   if (cut) notes.push(`A length cap kept ${Math.max(1, Math.round(100 * cut / size))} % of this text from the model.`);
   return notes;
 }
 
-function conclude(receipt, sayings) {
-  const trusted = receipt.judgements.filter((one) => one.verdict === FAITHFUL);
-  const others = receipt.judgements.filter((one) => one.verdict !== FAITHFUL);
-  if (!trusted.length || !others.length) return sayings.conclusions[receipt.verdict] || "";
-  const known = [WEAK, CHANCE].includes(others[0].verdict);
-  const rest = known ? `not the ${others[0].level}s.` : `of the ${others[0].level}s nothing can be said.`;
-  return `You may take the ${trusted[0].level}s marked here for what the answer rests on; ${rest}`;
+/** A saying about the answer or another label, and about words or sentences. */
+function fill(saying, answer, noun = "") {
+  return saying.replace(/\{(\w+)\}/g, (_, name) => (name === "answer" ? answer : noun));
 }
 
-function sayVerdict(judgement, sayings) {
-  const noun = judgement.level + "s", meant = (sayings.meanings[judgement.verdict] || "").replaceAll("{}", noun);
+function conclude(receipt, sayings, answer) {
+  const trusted = receipt.judgements.filter((one) => one.verdict === FAITHFUL);
+  const others = receipt.judgements.filter((one) => one.verdict !== FAITHFUL);
+  if (!trusted.length || !others.length) return fill(sayings.conclusions[receipt.verdict] || "", answer);
+  const known = [WEAK, CHANCE].includes(others[0].verdict);
+  const rest = known ? `not the ${others[0].level}s.` : `of the ${others[0].level}s nothing can be said.`;
+  return `You may take the ${trusted[0].level}s marked here for what ${answer} rests on; ${rest}`;
+}
+
+function sayVerdict(judgement, sayings, answer) {
+  const noun = judgement.level + "s", meant = fill(sayings.meanings[judgement.verdict] || "", answer, noun);
   const luck = judgement.p_value === null ? ""
     : ` Dealt out at random, the weights fit as well with probability ${Number(judgement.p_value.toPrecision(3))}.`;
   return `${noun[0].toUpperCase()}${noun.slice(1)}: ${judgement.verdict}. ${meant.slice(0, 1).toUpperCase()}${meant.slice(1)}${luck}`;

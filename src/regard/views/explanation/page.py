@@ -152,7 +152,7 @@ def _article(explanation: Explanation, decisions: Sequence[Decision]) -> str:
         f"{switches(decision, explanation)}{overview(explanation, decision)}"
         f"{text(explanation, decision)}"
         + (f'<p class="rg-notes">{escape(remarks)}</p>' if remarks else "")
-        + "".join(map(panel, decisions))
+        + "".join(panel(explanation, one) for one in decisions)
         + "</article>"
     )
 

@@ -14,7 +14,7 @@ from ..drawing.words import percent
 from ..drawing.wrapping import Styled, break_lines, is_right_to_left
 from .passages import Stretch, passages, unit_of
 from .receipt import conclusion
-from .words import tell_answer, tell_finding
+from .words import is_answer, tell_answer, tell_finding
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -171,11 +171,11 @@ class Picture:
         place = _MARGIN + self._style.width(label, bold=True) + 8
         self._write(said, place, self._theme.muted)
         self._top += _LINE
-        said = (
-            conclusion(decision.receipt)
-            if decision.receipt
-            else tell_finding(explanation, decision)
-        )
+        said = tell_finding(explanation, decision)
+        if decision.receipt is not None:
+            # The line above names the label, and one of any length would not fit here.
+            named = "the answer" if is_answer(explanation, decision) else "this label"
+            said = conclusion(decision.receipt, named)
         self._write(said, _MARGIN, self._theme.muted)
         self._top += _HEAD - _LINE
 

@@ -10,6 +10,7 @@ from ...records.explanation import (
     WEAK,
     Decision,
     ErasureCurve,
+    Explanation,
     Judgement,
     Receipt,
     ReceiptMeasure,
@@ -17,6 +18,7 @@ from ...records.explanation import (
 from ..drawing.charts import Axis, Frame, Line, draw_lines
 from ..drawing.page import escape
 from ..drawing.words import percent
+from .words import name_answer
 
 __all__ = ["CONCLUSIONS", "MEANINGS", "conclusion", "panel", "tell_receipt", "verdicts"]
 
@@ -25,22 +27,22 @@ _QUOTED = {"word": 0.1, "sentence": 0.2}
 _COLOURS = {"word": "orange", "sentence": "blue"}
 _SIGNS = {FAITHFUL: "●", WEAK: "◐", CHANCE: "○", TOO_SHORT: "–", NOT_MEASURED: "–"}
 MEANINGS = {
-    FAITHFUL: "the answer rests on the {} marked here.",
-    WEAK: "the {} marked here count, but other {} count too.",
-    CHANCE: "the answer needs the {} marked here no more than any others.",
-    TOO_SHORT: "there are too few {} to tell this from luck.",
-    NOT_MEASURED: "there were no {} to take away, so nothing is known of them.",
+    FAITHFUL: "{answer} rests on the {pieces} marked here.",
+    WEAK: "the {pieces} marked here count, but other {others} count too.",
+    CHANCE: "{answer} needs the {pieces} marked here no more than any others.",
+    TOO_SHORT: "there are too few {pieces} to tell this from luck.",
+    NOT_MEASURED: "there were no {pieces} to take away, so nothing is known of them.",
 }
-"""What each verdict means; the noun, words or sentences, goes where the braces are."""
+"""What each verdict means of words or sentences, and of the answer or another label."""
 _PARTS = ("parts of the text", "parts")  # where words and sentences were not judged apart
 CONCLUSIONS = {
-    FAITHFUL: "You may take what is marked here for what the answer rests on.",
-    WEAK: "Take what is marked here for a part of what the answer rests on, not for all of it.",
-    CHANCE: "Do not take what is marked here for the reason of the answer.",
+    FAITHFUL: "You may take what is marked here for what {answer} rests on.",
+    WEAK: "Take what is marked here for a part of what {answer} rests on, not for all of it.",
+    CHANCE: "Do not take what is marked here for the reason of {answer}.",
     TOO_SHORT: "The text is too short to tell whether what is marked here is the reason.",
     NOT_MEASURED: "Nothing was measured: do not take what is marked here for the reason.",
 }
-"""What a reader may conclude from each verdict."""
+"""What a reader may conclude from each verdict, of the answer or of another label."""
 _MEASURES = {
     "comprehensiveness": ("Comprehensiveness", "probability lost without the heaviest", "high"),
     "sufficiency": ("Sufficiency", "probability lost with the heaviest alone", "low"),
@@ -50,31 +52,35 @@ _MEASURES = {
 }
 
 
-def verdicts(receipt: Receipt) -> list[tuple[str, str]]:
+def verdicts(receipt: Receipt, answer: str) -> list[tuple[str, str]]:
     """The verdict on the words and on the sentences, each with what it means for a reader.
 
-    A receipt of an older version has one verdict for both.
+    ``answer`` is what ``name_answer`` says. A receipt of an older version has one verdict for both.
     """
     if not receipt.judgements:
-        return [(receipt.verdict.capitalize(), MEANINGS.get(receipt.verdict, "").format(*_PARTS))]
+        return [(receipt.verdict.capitalize(), _meaning(receipt.verdict, answer, *_PARTS))]
     found = []
     for one in receipt.judgements:
         noun = one.level + "s"
-        meant = MEANINGS.get(one.verdict, "").format(noun, noun)
+        meant = _meaning(one.verdict, answer, noun, noun)
         found.append((f"{noun.capitalize()}: {one.verdict}", f"{meant}{_luck(one)}"))
     return found
 
 
-def conclusion(receipt: Receipt) -> str:
-    """Say in one sentence what a reader may conclude."""
+def _meaning(verdict: str, answer: str, pieces: str, others: str) -> str:
+    return MEANINGS.get(verdict, "").format(answer=answer, pieces=pieces, others=others)
+
+
+def conclusion(receipt: Receipt, answer: str) -> str:
+    """Say in one sentence what a reader may conclude of what ``name_answer`` names."""
     trusted = [one for one in receipt.judgements if one.verdict == FAITHFUL]
     others = [one for one in receipt.judgements if one.verdict != FAITHFUL]
     if not trusted or not others:
-        return CONCLUSIONS.get(receipt.verdict, "")
+        return CONCLUSIONS.get(receipt.verdict, "").format(answer=answer)
     known = others[0].verdict in (WEAK, CHANCE)
     rest = "not the {}s." if known else "of the {}s nothing can be said."
     return (
-        f"You may take the {trusted[0].level}s marked here for what the answer rests on; "
+        f"You may take the {trusted[0].level}s marked here for what {answer} rests on; "
         + rest.format(others[0].level)
     )
 
@@ -98,25 +104,27 @@ def tell_receipt(decision: Decision) -> list[str]:
     return lines
 
 
-def panel(decision: Decision) -> str:
+def panel(explanation: Explanation, decision: Decision) -> str:
     """Return the receipt as HTML: the verdict, what was found, the curves and all measures."""
     receipt = decision.receipt
     if receipt is None:
         return ""
+    answer = name_answer(explanation, decision)
+    concluded = escape(conclusion(receipt, answer))
     told = "".join(f"<li>{escape(line)}</li>" for line in tell_receipt(decision))
     drawn = "".join(_draw_curve(curve, receipt.bins, decision) for curve in receipt.curves)
     return (
-        f'<section class="rg-receipt"><p class="rg-verdict">{escape(conclusion(receipt))}</p>'
-        f'{_tell_judgement(receipt)}<div class="rg-evidence"><ul>{told}</ul>{drawn}</div>'
+        f'<section class="rg-receipt"><p class="rg-verdict">{concluded}</p>'
+        f'{_tell_judgement(receipt, answer)}<div class="rg-evidence"><ul>{told}</ul>{drawn}</div>'
         f"{_measures(receipt)}</section>"
     )
 
 
-def _tell_judgement(receipt: Receipt) -> str:
+def _tell_judgement(receipt: Receipt, answer: str) -> str:
     signs = [_SIGNS.get(one.verdict, "") for one in receipt.judgements or (receipt,)]
     return "".join(
         f'<p class="rg-judged"><b>{sign} {escape(verdict)}</b> {escape(meant)}</p>'
-        for sign, (verdict, meant) in zip(signs, verdicts(receipt), strict=True)
+        for sign, (verdict, meant) in zip(signs, verdicts(receipt, answer), strict=True)
     )
 
 

@@ -21,6 +21,7 @@ from .words import (
     heavy_words,
     is_right,
     method_name,
+    name_answer,
     ngram_words,
     notes,
     opposing_words,
@@ -54,7 +55,7 @@ def render(explanation: Explanation, terminal: Terminal, *, whole: bool = True) 
         blocks += [*_heaviest(explanation, decision, terminal), ""]
         blocks += [line for one in decisions for line in _shares(explanation, one, terminal)]
         blocks += _remarks(explanation, decision, terminal)
-        blocks += [line for one in decisions for line in _receipt(one, terminal)]
+        blocks += [line for one in decisions for line in _receipt(explanation, one, terminal)]
     return "\n".join(blocks)
 
 
@@ -221,15 +222,16 @@ def _remarks(explanation: Explanation, decision: Decision, terminal: Terminal) -
     if explanation.unknown:
         sign = "marked °" if terminal.depth == "none" else "underlined"
         said.append(f"Words not in the vocabulary are {sign}.")
-    return _wrap([Styled(" ".join(said), terminal.dim)], terminal.width)
+    return _wrap([Styled(printable_line(" ".join(said)), terminal.dim)], terminal.width)
 
 
-def _receipt(decision: Decision, terminal: Terminal) -> list[str]:
+def _receipt(explanation: Explanation, decision: Decision, terminal: Terminal) -> list[str]:
     """How faithful the explanation is."""
     if decision.receipt is None:
         return []
-    judged = [f"{verdict}: {meant}" for verdict, meant in verdicts(decision.receipt)]
-    lines = _wrap([Styled(conclusion(decision.receipt), terminal.bold)], terminal.width)
+    answer = printable_line(name_answer(explanation, decision))
+    judged = [f"{verdict}: {meant}" for verdict, meant in verdicts(decision.receipt, answer)]
+    lines = _wrap([Styled(conclusion(decision.receipt, answer), terminal.bold)], terminal.width)
     for said in (*judged, *tell_receipt(decision)):
         lines += _wrap([Styled(said, str)], terminal.width)
     return ["", *lines]

@@ -17,8 +17,10 @@ __all__ = [
     "groups",
     "heavy_words",
     "how_to_read",
+    "is_answer",
     "is_right",
     "method_name",
+    "name_answer",
     "ngram_words",
     "notes",
     "opposing_words",
@@ -132,6 +134,16 @@ def tell_answer(explanation: Explanation) -> str:
     return ""
 
 
+def is_answer(explanation: Explanation, decision: Decision) -> bool:
+    """Whether what was explained is a label that the model gives, as far as that is known."""
+    return not explanation.probabilities or decision.label in explanation.answered
+
+
+def name_answer(explanation: Explanation, decision: Decision) -> str:
+    """Name what was explained: the answer, or the label that was explained in its place."""
+    return "the answer" if is_answer(explanation, decision) else f"the label “{decision.label}”"
+
+
 def tell_finding(explanation: Explanation, decision: Decision) -> str:
     """Say in a line what was found: that there is no answer, what changes it, where weight lies."""
     return tell_answer(explanation) + _tell_decision(decision)
@@ -196,7 +208,8 @@ def notes(explanation: Explanation, decision: Decision) -> list[str]:
     elif words is not None and sentences is not None and _adds_up(words, sentences):
         found.append("The weight of a sentence is the sum over its words.")
     if decision.receipt is None and decision.change is None:
-        found.append("Whether the answer rests on what is marked was not measured.")
+        answer = name_answer(explanation, decision)
+        found.append(f"Whether {answer} rests on what is marked was not measured.")
     hops = max((len(weights.hops) for weights in decision.weights), default=0)
     if hops:
         found.append(f"Each weight is the mean of {hops} hops or directions.")
