@@ -120,6 +120,33 @@ def test_several_labels_a_document(fitted_tags, visit, tmp_path):
         assert finding.startswith("No label is given: none is likelier than not. Half") == told
 
 
+def test_each_of_several_labels_is_explained(fitted_tags, visit, tmp_path):
+    out = tmp_path / "tags.html"
+    write_page(saved_in(fitted_tags, tmp_path / "model"), out)
+    page = visit(out)
+    for text in ("We saw the artword. Then the musicword was it.", "We saw it."):
+        found = explain(page, text, receipt=True)
+        own = fitted_tags.explain(text)
+        labels = [one["label"] for one in found["decisions"]]
+        assert labels == [one.label for one in own.decisions]
+        for place, (said, ours) in enumerate(
+            zip([found["said"], *found["also_said"]], own.decisions, strict=True)
+        ):
+            curve = found["decisions"][place]["receipt"]["curves"][0]
+            np.testing.assert_allclose(curve["without"], ours.receipt.curves[0].without, atol=2e-3)
+            asked = explain(page, text, receipt=True, label=ours.label)
+            assert asked["said"] == said and asked["decisions"] == [found["decisions"][place]]
+            assert asked["also_said"] == []
+    page.fill("#text", "We saw the artword. Then the musicword was it.")
+    page.click("#go")
+    page.wait_for_selector(".labels")
+    with page.expect_download() as waiting:
+        page.click("text=Save this as a file to send >> visible=true")
+    kept = waiting.value.path().read_text(encoding="utf-8")
+    assert kept.count('class="lead"') == kept.count('class="of-label"') == 2
+    assert 'class="of-label" hidden' not in kept and "<button" not in kept
+
+
 @pytest.mark.parametrize(
     "changes",
     [

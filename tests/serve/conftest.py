@@ -47,6 +47,14 @@ def model_folder(fitted, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def tags_folder(fitted_tags, tmp_path_factory):
+    """Return a saved model of several labels a document; nobody may change the folder."""
+    folder = tmp_path_factory.mktemp("serving") / "tags"
+    fitted_tags.save(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
 def start():
     """Return a function that starts a server with settings and returns its address."""
     running = []

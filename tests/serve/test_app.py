@@ -19,6 +19,7 @@ from regard.serve.app import _add_writers
 from regard.serve.questions import Caption as Asked
 from regard.serve.settings import Limits, ServeSettings
 from regard.serve.shelf import Shelf
+from regard.views.explanation.receipt import tell_receipt
 from support.pages import Page
 
 TEXT = "the film was dull and the story was awful. then we saw the evening."
@@ -87,6 +88,15 @@ def test_explain_another_label_by_another_method_without_receipt(server):
     assert "the answer" not in " ".join([said["conclusion"], *said["verdicts"]]).lower()
 
 
+def test_each_of_several_labels_is_said_in_words(start, tags_folder, fitted_tags):
+    text = "We saw the artword. Then the musicword was it."
+    found = start(models={"tags": str(tags_folder)}).ask("/explain", {"text": text})[2]
+    first, other = fitted_tags.explain(text).decisions
+    assert [one["label"] for one in found["decisions"]] == [first.label, other.label]
+    assert found["said"]["receipt"] == tell_receipt(first)
+    assert [one["receipt"] for one in found["also_said"]] == [tell_receipt(other)]
+
+
 def test_an_explanation_can_be_sent_as_a_page(server):
     _, headers, found = server.ask(
         "/explain", {"text": f"{TEXT} <script>x</script>", "format": "html"}
@@ -135,6 +145,7 @@ def test_an_explanation_is_the_record_that_the_command_writes(server, fitted):
         return [names(value[0])] if isinstance(value, list) and value else None
 
     assert found.pop("model") and found.pop("said")
+    assert found.pop("also_said") == []
     assert names(found) == names(record)
     assert found["source"] == record["source"]
     assert (

@@ -5,6 +5,7 @@ import io
 import pytest
 
 from regard.views.drawing.words import percent
+from support.reviews import tagged, tiny
 
 TEXT = "the film was awful. then we saw the evening and the music. it was dull."
 
@@ -114,6 +115,39 @@ def test_another_label_is_explained(server, visit):
     ask(page)
     page.select_option("#label", "good")
     page.wait_for_selector(".lead:has-text('good')")
+
+
+def test_every_label_of_several_is_shown_with_its_own_receipt(start, tags_folder, visit):
+    page = visit(start(models={"tags": str(tags_folder)}))
+    ask(page, "We saw the artword. Then the musicword was it.")
+    shown = page.locator(".of-label:visible")
+    names = page.locator(".labels button").all_inner_texts()
+    assert [name.split()[0] for name in sorted(names)] == ["art", "music"]
+    assert shown.count() == 1
+    said = {}
+    for place, name in enumerate(name.split()[0] for name in names):
+        page.locator(".labels button").nth(place).click()
+        assert page.locator(".labels button[aria-pressed=true]").inner_text() == names[place]
+        assert shown.locator(".lead").inner_text().startswith(f"{name} with")
+        assert shown.locator(".columns .name").first.inner_text() == f"{name}word"
+        said[name] = shown.locator("details").inner_text()
+        shown.locator(".w", has_text=f"{name}word").click()
+        shown.locator(f".what-if:has-text('1 erased piece: {name}')").wait_for()
+    assert said["art"] != said["music"]
+    page.select_option("#label", "music")
+    page.wait_for_selector(".answer:not(:has(.labels)) .lead:has-text('music')")
+
+
+def test_the_names_of_labels_never_become_markup(start, tmp_path, visit):
+    texts, labels = tagged(80)
+    names = {"art": "<b>art</b>", "music": "<img src=x onerror=x()>"}
+    made = tiny(training__epochs=16).fit(texts, [[names[one] for one in some] for some in labels])
+    made.save(tmp_path / "tags")
+    page = visit(start(models={"tags": str(tmp_path / "tags")}))
+    ask(page, "We saw the artword. Then the musicword was it.")
+    found = [name.split(" with")[0] for name in page.locator(".lead").all_text_contents()]
+    assert sorted(found) == sorted(names.values())
+    assert page.locator(".answer img, .labels b").count() == 0
 
 
 def test_a_contrast_names_the_label_that_it_is_held_against(server, visit):

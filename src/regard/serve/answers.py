@@ -13,7 +13,7 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from ..records.alignment import Alignment, AlignmentReceipt, WrittenReceipt
 from ..records.caption import Caption
-from ..records.explanation import Explanation
+from ..records.explanation import Decision, Explanation
 from ..views.alignment import page as alignment_page
 from ..views.alignment import words as alignment_words
 from ..views.caption import page as caption_page
@@ -53,7 +53,8 @@ def write_explanation(found: Explanation, page: str | None = None) -> bytes:
         written = to_json(found, inf_nan_mode="null")
     except PydanticSerializationError:
         written = found.to_json().encode()
-    return add_fields({"said": _say(found)}, written)
+    said, *others = [_say(found, decision) for decision in found.decisions]
+    return add_fields({"said": said, "also_said": others}, written)
 
 
 def write_translations(found: Sequence[Alignment], page: str | None = None) -> bytes:
@@ -96,9 +97,8 @@ def _written(receipt: AlignmentReceipt | None) -> tuple[WrittenReceipt, ...]:
     return () if receipt is None else receipt.written
 
 
-def _say(found: Explanation) -> dict[str, object]:
-    """What the explanation says, in plain sentences."""
-    decision = found.decisions[0]
+def _say(found: Explanation, decision: Decision) -> dict[str, object]:
+    """What the explanation says of one label, in plain sentences."""
     receipt, answer = decision.receipt, name_answer(found, decision)
     judged = [] if receipt is None else verdicts(receipt, answer)
     return {

@@ -147,7 +147,8 @@ def _add_documents(app: FastAPI, shelf: Shelf, limits: Limits, metrics: Metrics)
         """Explain the label of a text on its words and sentences, with a receipt.
 
         The JSON is that of ``regard explain --out x.json``, with ``model`` and ``said``: the same
-        in plain sentences. With ``format: html`` it is a page that needs nothing else.
+        in plain sentences, about the first label; ``also_said`` has those about each further one.
+        With ``format: html`` it is a page that needs nothing else.
         """
         _check_text(asked.text, limits)
         model = shelf.find(asked.model, "explain")

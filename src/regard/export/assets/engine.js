@@ -142,16 +142,20 @@ class Engine {
   async explain({ text: source, method, label, receipt }) {
     const { about, model } = this, text = this.reader.readWords(source), eraser = new Eraser(model, text.rows, text.sizes);
     const answer = eraser.whole(), likely = model.likely(answer.logits);
-    const names = about.labels.map(String), asked = names.indexOf(String(label));
-    const chosen = asked >= 0 ? asked : likely.indexOf(Math.max(...likely));
-    const name = method in METHODS ? method : about.method;
-    const weights = weigh(await METHODS[name](eraser, answer, chosen), text.spans, text.sentences);
-    const measured = receipt ? await receiptOf(eraser, likely, chosen, weights) : null;
-    const decision = { label: about.labels[chosen], probability: likely[chosen], weights, receipt: measured };
-    const answered = !about.several || likely.some((share) => share > 0.5);
-    const named = this.chosen(likely).includes(chosen) ? "the answer" : `the label “${decision.label}”`;
+    const given = this.chosen(likely), asked = about.labels.map(String).indexOf(String(label));
+    const ranked = [...likely.keys()].sort((one, other) => likely[other] - likely[one]);
+    const holding = ranked.filter((one) => given.includes(one));
+    const name = method in METHODS ? method : about.method, decisions = [], said = [];
+    for (const chosen of asked >= 0 ? [asked] : holding.length ? holding : ranked.slice(0, 1)) {
+      const weights = weigh(await METHODS[name](eraser, answer, chosen), text.spans, text.sentences);
+      const measured = receipt ? await receiptOf(eraser, likely, chosen, weights) : null;
+      const decision = { label: about.labels[chosen], probability: likely[chosen], weights, receipt: measured };
+      const named = given.includes(chosen) ? "the answer" : `the label “${decision.label}”`;
+      decisions.push(decision);
+      said.push(sayAll(decision, text, about.sayings, named, given.length > 0));
+    }
     return {
-      model: about.name, source, method: name, decisions: [decision], said: sayAll(decision, text, about.sayings, named, answered),
+      model: about.name, source, method: name, decisions, said: said[0], also_said: said.slice(1),
       probabilities: about.labels.map((one, place) => [one, likely[place]]), unknown: text.unknown, read_as: text.readAs, unread: text.unread,
     };
   }

@@ -48,6 +48,7 @@ class Eraser {
     this.wordCount = sizes.length;
     this.homes = []; // the sentence of each word
     this.starts = []; // the first token of each sentence
+    this.known = new Map(); // logits of versions, which labels of one text share
     let token = 0;
     rows.forEach((ids, number) => {
       this.starts.push(token);
@@ -89,10 +90,17 @@ class Eraser {
     });
   }
 
+  once(name, ask) {
+    if (!this.known.has(name)) this.known.set(name, ask());
+    return this.known.get(name);
+  }
+
   without(level, piece) {
-    const kept = new Uint8Array(this.count(level)).fill(1);
-    kept[piece] = 0;
-    return this.keep(level, kept);
+    return this.once(`${level} ${piece}`, () => {
+      const kept = new Uint8Array(this.count(level)).fill(1);
+      kept[piece] = 0;
+      return this.keep(level, kept);
+    });
   }
 }
 
@@ -179,16 +187,12 @@ const drawsFor = (words) => Math.min(Math.max(Math.floor(DRAWS.words / Math.max(
 async function findingOf(level, eraser, likely, label, amounts) {
   const { model } = eraser, count = amounts.length, sizes = taken(count), draw = new Draw(0, Number(level === "word"), count);
   const places = draw.shuffled(amounts.keys()).sort((one, other) => amounts[other] - amounts[one]);
-  const known = new Map();
   const ask = async (chosen, keep) => { // about the text without some pieces, or with them alone
     const kept = new Uint8Array(count).fill(keep ? 0 : 1);
     for (const piece of chosen) kept[piece] = keep ? 1 : 0;
-    const name = count < 60 ? kept.join("") : null; // of few pieces many sets are the same
-    if (name && known.has(name)) return known.get(name);
     await breathe();
-    const logits = eraser.keep(level, kept), found = { kept, odds: model.logOdds(logits, label), share: model.likely(logits)[label] };
-    if (name) known.set(name, found);
-    return found;
+    const logits = eraser.once(`${level} ${kept.join("")} kept`, () => eraser.keep(level, kept));
+    return { kept, odds: model.logOdds(logits, label), share: model.likely(logits)[label] };
   };
   const rankings = [];
   for (let ranking = 0; ranking <= drawsFor(eraser.wordCount); ranking += 1) {

@@ -26,7 +26,8 @@ const insideModel = {
 /** The answer as it is drawn, as a page of its own in which nothing can be asked. */
 function pageOfAnswer() {
   const shown = document.getElementById("results").cloneNode(true);
-  for (const part of shown.querySelectorAll(".tools, .actions, .what-if")) part.remove();
+  for (const part of shown.querySelectorAll(".tools, .actions, .what-if, .labels")) part.remove();
+  for (const part of shown.querySelectorAll(".of-label")) part.hidden = false;
   const style = document.querySelector("style").textContent;
   const policy = "default-src 'none'; style-src 'unsafe-inline'";
   return `<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy}">`

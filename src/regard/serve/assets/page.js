@@ -156,32 +156,49 @@ async function ask(name, text) {
 // ---------------------------------------------------------------- an explanation
 
 function drawExplanation(model, question, found) {
-  const decision = found.decisions[0];
+  const said = [found.said, ...found.also_said];
+  const drawn = found.decisions.map((decision, place) => drawDecision(model, found, decision, said[place]));
+  return make("article", { className: "answer" }, make("h2", {}, model.name),
+    drawn.length > 1 ? labelSwitch(found.decisions, drawn) : null, ...drawn, saving("explain", question));
+}
+
+// One label is shown at a time; each keeps what was erased from its text.
+function labelSwitch(decisions, drawn) {
+  const box = make("div", { className: "labels", role: "group", "aria-label": "Label that is explained" });
+  const show = (chosen) => [...box.children].forEach((button, place) => {
+    button.setAttribute("aria-pressed", String(place === chosen));
+    drawn[place].hidden = place !== chosen;
+  });
+  decisions.forEach(({ label, probability }, place) => box.append(
+    make("button", { type: "button", onclick: () => show(place) }, `${label} ${percent(probability)}`)));
+  show(0);
+  return box;
+}
+
+function drawDecision(model, found, decision, said) {
   const points = Array.from(found.source); // spans count characters, not UTF-16 units
-  const section = make("article", { className: "answer" });
+  const section = make("div", { className: "of-label" });
   const bars = probabilityBars(found.probabilities, decision.label);
   section.append(
-    make("h2", {}, model.name),
     make("p", { className: "lead" }, make("b", {}, String(decision.label)), ` with ${percent(decision.probability)}`,
       decision.against === null || decision.against === undefined ? null : ` rather than ${decision.against}`),
   );
-  if (found.said.conclusion) section.append(make("p", { className: "conclusion" }, found.said.conclusion));
+  if (said.conclusion) section.append(make("p", { className: "conclusion" }, said.conclusion));
   section.append(bars.node);
   const whatIf = make("div", { className: "what-if", role: "status", hidden: true });
   section.append(
     legend(decision), whatIf,
     drawText(points, decision, {
       label: String(decision.label), model: model.name, source: found.source,
-      onErase: (rest, count) => tryWithout(model, found, rest, count, whatIf, bars),
+      onErase: (rest, count) => tryWithout(model, found, decision, rest, count, whatIf, bars),
     }),
     make("div", { className: "columns" }, wordList(points, decision, 1, "Speaks for it"),
       wordList(points, decision, -1, "Speaks against it")),
   );
-  for (const note of [found.said.finding, ...found.said.notes]) {
+  for (const note of [said.finding, ...said.notes]) {
     if (note) section.append(make("p", { className: "muted" }, note));
   }
-  if (decision.receipt) section.append(receipt(decision, found.said));
-  section.append(saving("explain", question));
+  if (decision.receipt) section.append(receipt(decision, said));
   return section;
 }
 
@@ -364,8 +381,7 @@ function answerOf(model, probabilities) {
   return [String(probabilities.find(([, share]) => share === best)[0])];
 }
 
-async function tryWithout(model, explained, rest, count, whatIf, bars) {
-  const decision = explained.decisions[0];
+async function tryWithout(model, explained, decision, rest, count, whatIf, bars) {
   const turn = (whatIf.turn = (whatIf.turn || 0) + 1);
   whatIf.hidden = !count;
   if (!count) return bars.update(null);
