@@ -45,6 +45,24 @@ def test_weights_sum_to_one_and_point_at_the_text(fitted):
         assert all(text[start:end].strip() for start, end in words.pieces)
 
 
+def test_a_text_without_a_span_is_answered_as_its_score_says(fitted):
+    """A full stop that is erased joins no sentences: the text is cut as it was."""
+    (found,) = fitted.explain([TEXTS[2]], method="erasure", receipt=False)
+    (decision,) = found.decisions
+    number = fitted.classes_.tolist().index(decision.label)
+    words, sentences = decision.level("word"), decision.level("sentence")
+    assert len(sentences) > 1
+    pieces = [*words.pieces, *sentences.pieces]
+    likely = fitted.fitted_.likely_without([TEXTS[2]] * len(pieces), [[one] for one in pieces])
+    lost = decision.probability - likely[:, number]
+    np.testing.assert_allclose(lost, [*words.scores, *sentences.scores], atol=1e-6)
+    whole = fitted.fitted_.likely_without(TEXTS, [[]] * len(TEXTS))
+    np.testing.assert_allclose(whole, fitted.predict_proba(TEXTS), atol=1e-6)
+    nothing = fitted.fitted_.likely_without(TEXTS[:2], [[(0, len(text))] for text in TEXTS[:2]])
+    np.testing.assert_allclose(nothing, fitted.predict_proba(["", ""]), atol=1e-6)
+    assert fitted.fitted_.likely_without([], []).shape == (0, 2)
+
+
 def test_order_is_kept_over_many_chunks(fitted, monkeypatch):
     monkeypatch.setattr(reader, "BATCH_TOKENS", 40)
     monkeypatch.setattr(fitted_module, "chunks", lambda items: reader.chunks(items, 7))

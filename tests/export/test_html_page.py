@@ -226,6 +226,19 @@ def test_a_label_that_is_not_the_answer_is_not_called_so(fitted, page):
         assert "the label “good”" in told
 
 
+def test_a_text_without_a_span_is_answered_as_its_score_says(page):
+    for text in (TEXT, reviews(5, seed=9)[0][4]):
+        found = explain(page, text, method="erasure")["decisions"][0]
+        ask = "async (asked) => (await localModel.answer('predict', asked)).json()"
+        for weights in found["weights"]:
+            for piece, score in zip(weights["pieces"], weights["scores"], strict=True):
+                left = page.evaluate(ask, {"text": text, "without": [piece]})["probabilities"]
+                lost = found["probability"] - left[found["label"]]
+                assert lost == pytest.approx(score, abs=1e-9)
+        gone = page.evaluate(ask, {"text": text, "without": [[0, len(text)]]})
+        assert gone["probabilities"] == predict(page, [""])[0]["probabilities"]
+
+
 def test_what_erasing_did_is_said_as_in_other_views(scripts):
     for start, end in ((0.97, 0.31), (0.9994, 0.9986), (0.9994, 0.9996), (0.2, 0.9)):
         shares = {name: (end,) * 5 for name in ("without", "alone", "random_without")}

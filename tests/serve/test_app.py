@@ -34,6 +34,17 @@ def test_predict_gives_what_the_model_gives(server, fitted):
     assert found["probabilities"] == pytest.approx(likely, abs=1e-6)
 
 
+def test_a_text_is_labelled_without_some_spans_of_it(server, fitted):
+    (decision,) = fitted.explain(TEXT, method="erasure", receipt=False).decisions
+    words = decision.level("word")
+    for piece, score in zip(words.pieces, words.scores, strict=True):
+        _, _, found = server.ask("/predict", {"text": TEXT, "without": [piece]})
+        lost = decision.probability - found["probabilities"][decision.label]
+        assert lost == pytest.approx(score, abs=1e-6)
+    _, _, found = server.ask("/predict", {"text": TEXT, "without": [[0, 20], [10, len(TEXT)]]})
+    assert found == server.ask("/predict", {"text": ""})[2]
+
+
 def test_batch_answers_in_order(server, fitted):
     texts = [TEXT, "a great evening", "", "lovely music. bright story."]
     status, _, found = server.ask("/batch", {"texts": texts})
@@ -122,6 +133,13 @@ def test_an_explanation_can_be_sent_as_a_page(server):
         ("/predict", b'{"\\ud800": "x", "text": ""}', 422, "unicode"),
         ("/predict", b'{"text": "x", "model": "\\ud800"}', 400, "no model"),
         ("/predict", b"[" * 100_000, 400, ""),
+        ("/predict", {"text": "x", "without": [[0, 2]]}, 400, "inside the text"),
+        ("/predict", {"text": "x", "without": [[1, 1]]}, 400, "inside the text"),
+        ("/predict", {"text": "x", "without": [[-1, 1]]}, 400, "inside the text"),
+        ("/predict", {"text": "x", "without": [[0, 10**30]]}, 400, "inside the text"),
+        ("/predict", {"text": "x", "without": [[0]]}, 422, "without.0"),
+        ("/predict", {"text": "x", "without": [["a", 1]]}, 422, "without.0"),
+        ("/predict", {"text": "x", "without": [[0, 1]] * 10_001}, 422, "at most 10000 items"),
         ("/nothing", None, 404, "Not Found"),
         ("/predict", None, 405, "Method Not Allowed"),
     ],

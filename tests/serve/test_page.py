@@ -89,15 +89,19 @@ def test_an_answer_that_stays_is_not_said_to_become_another(server, visit):
     page.wait_for_selector(f".what-if:has-text('the answer becomes {other}.')")
 
 
-def test_what_stands_beside_an_erased_word_stays_two_words(server, visit):
+def test_an_erased_word_is_taken_out_and_moves_no_sentence(server, visit):
+    """What is asked is the text as it is, and where it was erased."""
     page = visit(server)
-    ask(page, "a dull-witted 🙂 film(awful).")
+    text = "a dull-witted 🙂 film(awful). it was dull."
+    ask(page, text)
     sent = []
-    page.on("request", lambda request: sent.append(request.post_data_json["text"]))
-    for count, word in enumerate(("-", "("), 1):
+    page.on("request", lambda request: sent.append(request.post_data_json))
+    for count, word in enumerate((".", "("), 1):
         page.locator(".w", has_text=word).first.click()
         page.wait_for_selector(f".what-if:has-text('{count} erased')")
-    assert sent == ["a dull witted 🙂 film(awful).", "a dull witted 🙂 film awful)."]
+    assert {one["text"] for one in sent} == {text}
+    stop, bracket = ([place, place + 1] for place in (text.index("."), text.index("(")))
+    assert [one["without"] for one in sent] == [[stop], [stop, bracket]]
 
 
 def test_what_a_text_holds_never_becomes_markup(server, visit):

@@ -36,6 +36,22 @@ def test_words_are_the_text_at_the_spans():
     assert tokens.words() == ["One", "two", "three"] and len(tokens) == 3
 
 
+def test_a_span_takes_every_word_that_it_touches():
+    tokens = tokens_of([["One", "two"], ["three"]])  # 0:3, 4:7, 8:13
+    for spans, left in {
+        (): [True, True, True],
+        ((0, 3),): [False, True, True],
+        ((3, 4), (7, 8)): [True, True, True],
+        ((0, 1), (12, 13)): [False, True, False],
+        ((2, 9), (0, 3)): [False, False, False],
+        ((0, 13),): [False, False, False],
+    }.items():
+        assert tokens.words_outside(spans).tolist() == left
+    joined = Tokens(tokens.text, tokens.spans, tokens.per_sentence, np.array([2, 1], np.int32))
+    assert joined.words_outside([(5, 6)]).tolist() == [False, True]
+    assert tokens_of([]).words_outside([]).tolist() == []
+
+
 def test_a_sentence_spans_from_its_first_token_to_the_end_of_its_last():
     tokens = tokens_of([["One", "two"], ["three"]])
     assert [tokens.text[a:b] for a, b in tokens.sentence_spans()] == ["One two", "three"]

@@ -22,9 +22,11 @@ from ..errors import ConfigError, suggestion
 from ..models.base import Model
 from ..models.reader import TextReader, chunks
 from ..records.explanation import ClassName, Explanation
+from ..records.weights import Span
 from ..tasks.classify import probabilities
 from ..text.document import Tokens
 from .answers import Answers, holding, likeliest
+from .erasing import answer, erasers
 from .methods import DEFAULT_METHOD, METHODS
 from .receipts import with_receipts
 from .shares import with_shares
@@ -63,6 +65,27 @@ class Fitted:
         for answered in self.reader.stream(self.model, texts):
             logits, multilabel = answered.logits.double(), self.labels.multilabel
             yield probabilities(logits, multilabel, temperature=self.temperature).numpy()
+
+    def likely_without(
+        self, texts: Sequence[str], spans: Sequence[Sequence[Span]]
+    ) -> NDArray[np.float64]:
+        """Return the probability of each class of texts without words, (texts, classes).
+
+        Of each text the words in some spans of it are taken out as erasure does it: the others
+        stay in their sentences.
+        """
+        found = np.zeros((len(texts), len(self.labels)))
+        self.model.eval()
+        for read in self.reader.batches(texts):
+            made = zip(read.places, erasers(self.model, read.batch), read.batch.texts, strict=True)
+            asked = [
+                eraser.keep_words(text.words_outside(spans[place])[np.newaxis])
+                for place, eraser, text in made
+            ]
+            logits, multilabel = torch.cat(answer(asked)), self.labels.multilabel
+            likely = probabilities(logits, multilabel, temperature=self.temperature)
+            found[list(read.places)] = likely.numpy()
+        return found
 
     def labels_from(self, likely: NDArray[np.float64]) -> NDArray[np.generic]:
         """Return the labels, by name, that these probabilities, (texts, classes), stand for."""

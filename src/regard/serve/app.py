@@ -44,7 +44,7 @@ from .questions import (
     TranslationAnswer,
 )
 from .settings import Limits, ServeSettings
-from .shelf import Loaded, PictureToCaption, Shelf, TextToExplain, TextToTranslate
+from .shelf import Loaded, PictureToCaption, Shelf, TextToErase, TextToExplain, TextToTranslate
 
 __all__ = ["SETTINGS_VARIABLE", "build_app", "build_worker", "worker"]
 
@@ -121,10 +121,12 @@ def build_app(settings: ServeSettings) -> Guard:
 def _add_documents(app: FastAPI, shelf: Shelf, limits: Limits, metrics: Metrics) -> None:
     @app.post("/predict", responses=REFUSALS, response_model=Prediction)
     async def predict(asked: Predict) -> Response:
-        """Label a text."""
+        """Label a text, or what is left of it without some spans."""
         _check_text(asked.text, limits)
+        _check_spans(asked.without, asked.text)
         model = shelf.find(asked.model, "predict")
-        (found,) = await _answer(model, "predict", [asked.text], limits)
+        wanted = TextToErase(asked.text, tuple(asked.without)) if asked.without else asked.text
+        (found,) = await _answer(model, "predict", [wanted], limits)
         metrics.note_labels(model.name, found["labels"])
         return _json(write_json({"model": model.name, **found}))
 
@@ -307,6 +309,11 @@ async def _answer(
 def _check_text(text: str, limits: Limits) -> None:
     if len(text) > limits.text_characters:
         raise HTTPException(413, f"a text may have at most {limits.text_characters:,} characters")
+
+
+def _check_spans(spans: Sequence[tuple[int, int]], text: str) -> None:
+    if not all(0 <= start < end <= len(text) for start, end in spans):
+        raise HTTPException(400, "each span must begin before it ends, and lie inside the text")
 
 
 def _open_picture(written: str, limits: Limits) -> PictureFile:

@@ -48,6 +48,15 @@ class Predict(_Strict):
     """One text to label."""
 
     text: Text
+    without: Annotated[
+        list[tuple[int, int]],
+        Field(
+            max_length=10_000,
+            description="Spans of the text, from a character to the one behind the last: it is "
+            "read as it is, and answered without the words in them.",
+            examples=[[[0, 25]]],
+        ),
+    ] = []
     model: ModelName = None
 
 

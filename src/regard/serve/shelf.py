@@ -14,7 +14,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from ..data.pictures import PictureFile, require_pillow
 from ..errors import ConfigError, ModelError, RegardError, suggestion
@@ -25,6 +27,7 @@ from ..estimators.translator import Translator
 from ..explain.fitted import Fitted, Question
 from ..explain.methods import METHODS
 from ..records.alignment import Alignment
+from ..records.weights import Span
 from .answers import write_caption, write_explanation, write_translations
 from .gathering import Gatherer
 from .settings import ServeSettings
@@ -35,6 +38,7 @@ __all__ = [
     "Loaded",
     "PictureToCaption",
     "Shelf",
+    "TextToErase",
     "TextToExplain",
     "TextToTranslate",
 ]
@@ -55,6 +59,19 @@ class TextToExplain:
     text: str
     question: Question
     page: str | None = None  # the title of a page, where that is wanted; None: JSON
+
+    @property
+    def size(self) -> int:
+        """How large it is, beside others of its kind."""
+        return len(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class TextToErase:
+    """A text to label without the words in some spans of it."""
+
+    text: str
+    spans: tuple[Span, ...]
 
     @property
     def size(self) -> int:
@@ -205,7 +222,9 @@ class Shelf:
         return Loaded(name, task, digest or "", kind.describe(model), queues)
 
 
-def _size(question: str | TextToExplain | TextToTranslate | PictureToCaption) -> int:
+def _size(
+    question: str | TextToErase | TextToExplain | TextToTranslate | PictureToCaption,
+) -> int:
     return len(question) if isinstance(question, str) else question.size
 
 
@@ -224,9 +243,23 @@ def _load_classifier(folder: Path, device: str) -> Fitted:
     return Saved.read(folder).fitted(device)
 
 
-def _label(fitted: Fitted, texts: Sequence[str]) -> list[dict[str, object]]:
+def _likely(fitted: Fitted, asked: Sequence[str | TextToErase]) -> NDArray[np.float64]:
+    """The probability of each class of each text, (texts, classes)."""
+    texts = [one for one in asked if isinstance(one, str)]
+    if len(texts) == len(asked):
+        return fitted.likely(texts)
+    erased = [one for one in asked if not isinstance(one, str)]
+    spans = [one.spans for one in erased]
+    whole = np.array([isinstance(one, str) for one in asked])
+    found = np.zeros((len(asked), len(fitted.labels)))
+    found[whole] = fitted.likely(texts)
+    found[~whole] = fitted.likely_without([one.text for one in erased], spans)
+    return found
+
+
+def _label(fitted: Fitted, asked: Sequence[str | TextToErase]) -> list[dict[str, object]]:
     """Label, its probability and those of all others, for each text."""
-    likely = fitted.likely(texts)
+    likely = _likely(fitted, asked)
     names = [str(name) for name in fitted.labels.classes]
     labels = fitted.labels_from(likely).tolist()
     found: list[dict[str, object]] = []

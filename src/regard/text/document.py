@@ -84,6 +84,16 @@ class Tokens:
         first, last = self.spans[ends - self.per_word, 0], self.spans[ends - 1, 1]
         return list(zip(first.tolist(), last.tolist(), strict=True))
 
+    def words_outside(self, spans: Sequence[tuple[int, int]]) -> NDArray[np.bool_]:
+        """Whether each word lies outside of all these spans of the text, (words,)."""
+        edges = np.zeros(len(self.text) + 1, dtype=np.int64)
+        for place, step in zip(np.reshape(spans, (-1, 2)).astype(np.int64).T, (1, -1), strict=True):
+            np.add.at(edges, place, step)
+        inside = np.concatenate([[0], np.cumsum(np.cumsum(edges)[:-1] > 0)])  # before each letter
+        starts, ends = np.reshape(self.word_spans(), (-1, 2)).astype(np.int64).T
+        outside: NDArray[np.bool_] = inside[starts] == inside[ends]
+        return outside
+
     def sum_by_word(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Add up what the tokens of each word have, (tokens, ...) to (words, ...)."""
         if self.per_word is None or not len(values):

@@ -131,8 +131,15 @@ class Engine {
     return this.about.several ? all.filter((label) => likely[label] > 0.5) : [likely.indexOf(Math.max(...likely))];
   }
 
-  predict(source) {
-    const { labels } = this.about, { likely } = this.answer(source);
+  /** The probabilities of a text without the words in some spans of it; the others stay in their sentences. */
+  likelyWithout(source, spans) {
+    const text = this.reader.readWords(source), eraser = new Eraser(this.model, text.rows, text.sizes);
+    const kept = text.spans.map(([start, end]) => !spans.some(([first, last]) => first < end && start < last));
+    return this.model.likely(eraser.keep("word", kept));
+  }
+
+  predict(source, without = []) {
+    const { labels } = this.about, likely = without.length ? this.likelyWithout(source, without) : this.answer(source).likely;
     return {
       model: this.about.name, labels: this.chosen(likely).map((label) => String(labels[label])),
       probabilities: Object.fromEntries(labels.map((label, place) => [String(label), likely[place]])),

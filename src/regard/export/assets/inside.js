@@ -16,7 +16,7 @@ const insideModel = {
     const engine = await this.engine;
     const json = (value) => new Response(JSON.stringify(value));
     if (path === "models") return json({ models: [engine.describe()] });
-    if (path === "predict") return json(engine.predict(asked.text));
+    if (path === "predict") return json(engine.predict(asked.text, asked.without));
     if (path === "batch") return json({ model: engine.about.name, answers: asked.texts.map((text) => engine.predict(text)) });
     if (asked.format === "html") return new Response(pageOfAnswer(), { headers: { "content-type": "text/html" } });
     return json(await engine.explain(asked));

@@ -190,7 +190,7 @@ function drawDecision(model, found, decision, said) {
     legend(decision), whatIf,
     drawText(points, decision, {
       label: String(decision.label), model: model.name, source: found.source,
-      onErase: (rest, count) => tryWithout(model, found, decision, rest, count, whatIf, bars),
+      onErase: (erased) => tryWithout(model, found, decision, erased, whatIf, bars),
     }),
     make("div", { className: "columns" }, wordList(points, decision, 1, "Speaks for it"),
       wordList(points, decision, -1, "Speaks against it")),
@@ -269,12 +269,7 @@ function drawText(points, decision, reader) {
   const spans = [];
   let next = 0, done = 0;
 
-  const changed = () => {
-    const gone = new Uint8Array(points.length);
-    for (const [start, end] of erased) gone.fill(1, start, end);
-    // A space stays where a piece was: what stood beside it is still two words and not one.
-    reader.onErase(points.map((point, place) => (gone[place] ? " " : point)).join(""), erased.size);
-  };
+  const changed = () => reader.onErase([...erased]);
   const toggle = (piece, node, name) => {
     if (!erased.delete(piece)) erased.add(piece);
     node.classList.toggle(name, erased.has(piece));
@@ -381,12 +376,14 @@ function answerOf(model, probabilities) {
   return [String(probabilities.find(([, share]) => share === best)[0])];
 }
 
-async function tryWithout(model, explained, decision, rest, count, whatIf, bars) {
+// The text is sent as it is, with what was erased: cut out of it here, a full stop would join sentences.
+async function tryWithout(model, explained, decision, erased, whatIf, bars) {
+  const count = erased.length;
   const turn = (whatIf.turn = (whatIf.turn || 0) + 1);
   whatIf.hidden = !count;
   if (!count) return bars.update(null);
   try {
-    const found = await (await call("predict", { text: rest, model: model.name })).json();
+    const found = await (await call("predict", { text: explained.source, without: erased, model: model.name })).json();
     const before = answerOf(model, explained.probabilities);
     if (whatIf.turn !== turn) return;
     bars.update(found.probabilities);
