@@ -8,6 +8,7 @@ import pytest
 from regard import Document
 from regard.errors import ConfigError, DataError, MissingExtra
 from regard.scale.search import SPACE, OneOf, Range, SettingsSearch, Start, read_space
+from regard.views.search import search_lines
 from support.reviews import SETTINGS, reviews
 
 pytest.importorskip("optuna", reason="needs the extra search")
@@ -122,6 +123,26 @@ def test_another_search_is_not_gone_on_with(found, tmp_path):
     (tmp_path / "d" / "trials.sqlite").write_text("something else")
     with pytest.raises(DataError, match="is no file of a search"):
         searched(tmp_path / "d")
+
+
+def test_few_documents_are_held_out_once_each_as_in_a_training(tmp_path):
+    """The curve by which trials are given up is that of the first fold, after a kill too."""
+    documents = [Document(*both) for both in zip(*reviews(200), strict=True)]
+    given = {"trials": 2, "start": replace(START, changes=[*KEPT, "training.batch_size=32"])}
+    given["space"] = {**SMALL, "training.epochs": OneOf((1,))}
+    ticks = itertools.count()
+
+    def search(folder, **changes):
+        whole = {"folder": folder, **given, **changes}
+        return SettingsSearch(documents, **whole).run()
+
+    found = search(tmp_path / "a")
+    assert (found.training_documents, found.held_out_documents, found.folds) == (200, 200, 4)
+    assert [one.end for one in found.trials] == ["done", "done"]
+    assert "on 200 documents held out, each in one of 4 folds. They" in search_lines(found)[-1]
+    first = search(tmp_path / "b", seconds=40, clock=lambda: next(ticks))
+    assert told(first) == told(found)[:1]
+    assert told(search(tmp_path / "b")) == told(found)
 
 
 def test_nothing_held_out_is_an_error(tmp_path):

@@ -41,6 +41,7 @@ class Search(Record):
     version: str = ""
     date: str = ""
     fixed: Mapping[str, str] = field(default_factory=dict)  # settings that all trials share
+    folds: int = 0  # in each a part of the documents is held out; 0: some are, for good
 
     @property
     def ranked(self) -> tuple[Trial, ...]:

@@ -352,8 +352,9 @@ class SettingsSearch:
                 raise KeyboardInterrupt
             scores, epochs, seconds = _results(made)
             value = scores[self.by]
-            sides = [len(made.training_places_), len(made.held_out_places_)]
+            sides = [made.facts_["training_documents"], made.facts_["validation_documents"]]
             study.set_user_attr("documents", sides)
+            study.set_user_attr("folds", made.fold_count_)
         except _Hopeless:
             state = TrialState.PRUNED
         except (ConfigError, TrainingError) as problem:
@@ -390,6 +391,7 @@ class SettingsSearch:
             trials=trials,
             training_documents=training,
             held_out_documents=held_out,
+            folds=study.user_attrs.get("folds", 0),
             data=self.data,
             version=__version__,
             date=datetime.datetime.now(datetime.UTC).date().isoformat(),
@@ -406,12 +408,19 @@ class _TimeIsUp(Exception):
 
 
 class _Curve(Observer):
-    """Tells Optuna of each epoch, and ends a trial that is hopeless or too late."""
+    """Tells Optuna of each epoch, and ends a trial that is hopeless or too late.
+
+    Where documents are dealt into folds, the curve is that of the first.
+    """
 
     def __init__(self, trial: optuna.Trial, by: str, is_over: Callable[[], bool]) -> None:
         self.trial, self.by, self.is_over = trial, by, is_over
         self.scores: Mapping[str, float] = {}
-        self.epochs, self.seconds = 0, 0.0
+        self.epochs, self.seconds, self.trainings = 0, 0.0, 0
+
+    def on_training(self, name: str) -> None:
+        """Count the trainings of the trial, those that were done before it was cut short too."""
+        self.trainings += 1
 
     def on_step(self, step: Step) -> None:
         """End the search here where its time is up."""
@@ -420,8 +429,10 @@ class _Curve(Observer):
 
     def on_epoch(self, epoch: Epoch) -> None:
         """End the trial here where most others did better."""
-        self.scores, self.epochs = dict(epoch.validation), epoch.epoch
         self.seconds += epoch.seconds
+        if self.trainings > 1:
+            return
+        self.scores, self.epochs = dict(epoch.validation), epoch.epoch
         if self.by in epoch.validation:
             self.trial.report(epoch.validation[self.by], epoch.epoch)
             if self.trial.should_prune():
@@ -430,7 +441,7 @@ class _Curve(Observer):
 
 def _results(made: DocumentClassifier) -> tuple[Mapping[str, float], int, float]:
     """The scores on what was held out, how many epochs there were and how long they took."""
-    if not len(made.held_out_places_):
+    if not made.facts_["validation_documents"]:
         raise DataError(
             "nothing was held out, so trials cannot be told apart; give more documents, or others "
             "to validate on"
@@ -438,7 +449,7 @@ def _results(made: DocumentClassifier) -> tuple[Mapping[str, float], int, float]
     found = {name: made.facts_.get(f"validation_{name}") for name in LabelJudge.names}
     scores = {name: float(score) for name, score in found.items() if isinstance(score, int | float)}
     assert made.history_ is not None  # it was just fitted
-    return scores, len(made.history_.epochs), made.history_.seconds
+    return scores, len(made.history_.epochs), float(str(made.facts_["training_seconds"]))
 
 
 def _ended(study: optuna.Study) -> list[optuna.trial.FrozenTrial]:

@@ -42,10 +42,12 @@ def _said(found: Search) -> list[str]:
     if best is None:
         lines.append("no trial was trained to its end; give it more time and start it again")
     else:
+        held_out = f"{plural(found.held_out_documents, 'document')} held out"
+        if found.folds:
+            held_out += f", each in one of {found.folds} folds"
         lines.append(
-            f"trial {best.number} has the best {_title(found.by)} on "
-            f"{plural(found.held_out_documents, 'document')} held out. They chose it among "
-            f"{plural(len(found.trials), 'trial')}, so its scores flatter: measure on others"
+            f"trial {best.number} has the best {_title(found.by)} on {held_out}. They chose it "
+            f"among {plural(len(found.trials), 'trial')}, so its scores flatter: measure on others"
         )
     given_up = sum(trial.end == "given up" for trial in found.trials)
     if given_up:
