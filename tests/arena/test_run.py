@@ -163,7 +163,20 @@ def test_several_labels_a_document_are_compared_too(tmp_path):
 def test_test_documents_of_unknown_labels_are_left_out():
     texts, labels = reviews(40)
     test = read_texts([*texts[:10], "what"], [*labels[:10], "ugly"])
-    assert len(sides(read_texts(texts, labels), test, seed=0).test) == 10
+    both = sides(read_texts(texts, labels), test, seed=0)
+    assert (len(both.test), both.unanswerable) == (10, 1)
+
+
+@pytest.mark.parametrize("held_out", [True, False])
+def test_labels_that_few_documents_leave_out_are_asked_of_nobody(tmp_path, held_out):
+    """Of four documents to learn from none may have the rarest label."""
+    texts, labels = reviews(60, classes=tuple("abcdef"))
+    test = None if held_out else read_texts(texts, labels)
+    few = sides(read_texts(texts, labels), test, seed=0, limit=4)
+    learnt = {document.label for document in few.training}
+    assert {document.label for document in few.test} <= learnt and few.unanswerable
+    found = Arena(few, PLAIN, [0], folder=tmp_path).run()
+    assert set(found.classes) == learnt
 
 
 def test_errors_say_what_is_missing(both, tmp_path):

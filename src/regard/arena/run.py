@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from .. import __version__
+from ..audit.run import sample
 from ..config import require, require_one_of
 from ..data.labels import LabelIndex
 from ..data.splits import split_random
@@ -59,24 +60,51 @@ class Sides:
     test: Sequence[Document]
     data: str = "data"
     tested_on: str = ""
+    unanswerable: int = 0  # documents that nobody is asked about: their labels are not learnt from
 
 
-def sides(documents: Iterable[Document], test: Iterable[Document] | None, *, seed: int) -> Sides:
-    """Take the documents with a label; a fifth is held out where there is nothing to test on."""
+def sides(
+    documents: Iterable[Document],
+    test: Iterable[Document] | None,
+    *,
+    seed: int,
+    limit: int | None = None,
+) -> Sides:
+    """Take the documents with a label; a fifth is held out where there is nothing to test on.
+
+    Of those to learn from at most ``limit`` are drawn. Nobody is asked about a label that is not
+    among those that are learnt from.
+    """
     known = [one for one in documents if one.label is not None]
-    labels = [one.label for one in known if one.label is not None]
-    if test is None and len(known) < 2 * FEWEST:
+    if test is None:
+        training, asked = _held_out(known, seed)
+    else:
+        training, asked = known, [one for one in test if one.label is not None]
+    if limit is not None:
+        training = sample(training, limit, seed)
+    index = _labels(training)
+    answerable = [one for one in asked if _is_known(one, index)]
+    return _enough(Sides(training, answerable, unanswerable=len(asked) - len(answerable)))
+
+
+def _held_out(documents: Sequence[Document], seed: int) -> tuple[list[Document], list[Document]]:
+    """Hold out a fifth of the documents."""
+    if len(documents) < 2 * FEWEST:
         raise DataError(
-            f"there are {len(known)} documents with a label; comparing needs {2 * FEWEST} or more"
+            f"there are {len(documents)} documents with a label; comparing needs {2 * FEWEST} or "
+            "more"
         )
-    index = LabelIndex.from_labels(labels)
-    if test is not None:
-        return _enough(Sides(known, [one for one in test if _is_known(one, index)]))
+    index = _labels(documents)
+    labels = [one.label for one in documents if one.label is not None]
     # With several labels a document plain chance draws: there are no classes to keep the shares of.
-    numbers = [0] * len(known) if index.multilabel else index.encode(labels)
+    numbers = [0] * len(labels) if index.multilabel else index.encode(labels)
     split = split_random(numbers, TEST_SHARE, seed=seed)
     training, held_out = split.training.tolist(), split.validation.tolist()
-    return _enough(Sides([known[place] for place in training], [known[p] for p in held_out]))
+    return [documents[place] for place in training], [documents[place] for place in held_out]
+
+
+def _labels(documents: Iterable[Document]) -> LabelIndex:
+    return LabelIndex.from_labels(one.label for one in documents if one.label is not None)
 
 
 def _is_known(document: Document, index: LabelIndex) -> bool:
@@ -138,8 +166,7 @@ class Arena:
         self.timed_on = timed_on or device
         self.tell, self.watch = tell, watch
         self.left_out: list[LeftOut] = []
-        labels = [one.label for one in sides.training if one.label is not None]
-        self.index = LabelIndex.from_labels(labels)
+        self.index = _labels(sides.training)
         truth = self.index.encode([one.label for one in sides.test if one.label is not None])
         self.truth = truth.astype(np.int64)
         self.state = _digest(sides)

@@ -91,7 +91,6 @@ def compare(
 
     from ..arena.contenders import CONTENDERS
     from ..arena.run import Arena, sides
-    from ..audit.run import sample
     from ..data.columns import Columns
     from ..data.fingerprints import fingerprints, shared
     from ..training.devices import choose_device
@@ -99,6 +98,7 @@ def compare(
     from ..views.comparison.page import render
     from ..views.comparison.picture import write_picture
     from ..views.comparison.terminal import summary
+    from ..views.drawing.words import plural
 
     require_seed(seed)
     delivery = Delivery(out, json, quiet, (data, test), "comparison")
@@ -119,9 +119,10 @@ def compare(
         require_output(drawn, (".png",), inputs=(data, test))
     documents = counted(open_documents(data, columns, on_bad_row), "read", quiet=quiet)
     asked = None if test is None else open_documents(test, columns, on_bad_row)
-    both = sides(documents, asked, seed=seed)
-    if limit is not None:
-        both = replace(both, training=sample(both.training, limit, seed))
+    both = sides(documents, asked, seed=seed, limit=limit)
+    if both.unanswerable:
+        left_out = plural(both.unanswerable, "test document")
+        say(f"! left out: {left_out} whose label nobody learns", quiet=quiet)
     both_have = shared(fingerprints(both.test), fingerprints(both.training))
     if both_have:
         say(f"! {both_have:,} test texts are training texts too: scores may flatter", quiet=quiet)
