@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from regard.data.columns import Columns, RowError, time_number, to_document, to_label, to_row
+from regard.data.corpus import build_corpus
 from regard.data.readers import read_documents, read_rows
 from regard.errors import ConfigError, DataError
 from regard.text.tokenize import tokenize
@@ -64,11 +65,23 @@ def test_each_of_several_columns_must_be_there():
         ({"text": "title,title"}, "a column is named twice in 'title,title'"),
         ({"text": "title,label"}, "text and label are both in column 'label'"),
         ({"text": "a,b", "target": "b"}, "source and target are both in column 'b'"),
+        ({"group": "label"}, "label and group are both in column 'label'"),
+        ({"label": "stars", "time": "stars"}, "label and time are both in column 'stars'"),
     ],
 )
 def test_columns_that_contradict_each_other_are_refused(asked, problem):
     with pytest.raises(ConfigError, match=problem):
         Columns(**asked)
+
+
+@pytest.mark.parametrize("carry", [True, False])
+def test_texts_that_occur_twice_may_be_a_group(tmp_path, carry):
+    columns = Columns(group="text", carry=carry)
+    rows = [{"id": 1, "text": "Same.", "label": "a"}, {"id": 2, "text": "Same.", "label": "b"}]
+    documents = list(read_rows(rows, columns))
+    assert to_row(documents[0], columns)["text"] == "Same."
+    groups = build_corpus(documents, tmp_path / "corpus", columns=columns).arrays.groups
+    assert groups[0] == groups[1]
 
 
 @pytest.mark.parametrize(

@@ -83,6 +83,9 @@ class Columns:
         require("" not in texts or texts == ("",), f"a name is missing in columns {self.text!r}")
         require(len(set(texts)) == len(texts), f"a column is named twice in {self.text!r}")
         require(self.label not in texts, f"text and label are both in column {self.label!r}")
+        for part, name in {"group": self.group, "time": self.time}.items():
+            both = f"label and {part} are both in column {name!r}"
+            require(name is None or name != self.label, both)
         require(self.target not in texts, f"source and target are both in column {self.target!r}")
         require(
             self.delimiter is None or len(self.delimiter) == 1,
@@ -204,7 +207,9 @@ def to_document(values: Mapping[str, object], columns: Columns) -> Document:
     # Of several columns that make the text, each is carried as any other.
     text_column = columns.texts[0] if len(columns.texts) == 1 else None
     for name in values if columns.carry else columns.asked:
-        if name == text_column:
+        if name in columns.asked:
+            fields[name] = values[name]
+        elif name == text_column:
             text_place = len(fields)
         elif name != label_column:
             fields[name] = values[name]
