@@ -15,6 +15,7 @@ from regard.estimators.folder import seal
 from regard.estimators.training_documents import score_answers
 from regard.models.ensemble import Ensemble
 from regard.tasks.predictions import soften
+from regard.training.observers import Observer
 from support.reviews import reviews, tagged, tiny
 
 TEXTS, LABELS = reviews(80)
@@ -81,16 +82,11 @@ def test_a_kill_between_two_members_is_gone_on_from_to_the_same_bits(three, tmp_
 
     epochs = []
 
-    class Killer:
+    class Killer(Observer):
         def on_epoch(self, epoch):
             epochs.append(epoch)
             if len(epochs) == 3:  # the second member has one more to go
                 raise Killed
-
-        def on_step(self, step):
-            pass
-
-        on_stage = on_step
 
     documents = list(read_texts(TEXTS, LABELS))
     asked = {"work": tmp_path, "choose_method": False}
@@ -108,7 +104,7 @@ def test_a_kill_between_two_members_is_gone_on_from_to_the_same_bits(three, tmp_
 
 
 def test_ctrl_c_keeps_the_members_that_were_trained(tmp_path):
-    class Pressed:
+    class Pressed(Observer):
         def __init__(self, interrupts):
             self.interrupts, self.count = interrupts, 0
 
@@ -116,11 +112,6 @@ def test_ctrl_c_keeps_the_members_that_were_trained(tmp_path):
             self.count += 1
             if self.count == 3:
                 self.interrupts.pending = True
-
-        def on_step(self, step):
-            pass
-
-        on_stage = on_step
 
     from regard.training.interrupts import Interrupts
 

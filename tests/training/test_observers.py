@@ -10,6 +10,7 @@ import pytest
 from regard import Document
 from regard.errors import MissingExtra
 from regard.estimators.fitting import FitOptions
+from regard.estimators.recipes import BALANCED
 from regard.records.history import Epoch
 from regard.tasks.classify import ClassificationLoss
 from regard.training.batches import PlannedBatches
@@ -36,6 +37,23 @@ def test_the_log_holds_every_tenth_step_and_every_epoch(tmp_path):
     assert [event.value for event in losses] == pytest.approx([steps[9].loss, steps[19].loss])
     assert read.Scalars("epoch/validation_accuracy")[0].value == 0.75
     assert "epoch/validation_macro_f1" not in read.Tags()["scalars"]
+
+
+def test_each_of_several_trainings_has_a_curve_of_its_own(tmp_path):
+    events = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    documents = [Document(*both) for both in zip(*reviews(200), strict=True)]
+    with TensorBoardLog(tmp_path) as log:
+        tiny(seeds=2, training__epochs=2, wide=None).fit_documents(
+            documents,
+            options=FitOptions(recipe=BALANCED, observers=(log,), choose_method=False),
+        )
+    folds = [f"fold-{fold}-of-4" for fold in range(1, 5)]
+    whole = [f"all-documents-network-{seed}-of-2" for seed in (1, 2)]
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*folds, *whole])
+    for name in (*folds, *whole):
+        read = events.EventAccumulator(str(tmp_path / name)).Reload()
+        steps = [event.step for event in read.Scalars("epoch/train_loss")]
+        assert steps == list(range(1, len(steps) + 1))
 
 
 def test_without_tensorboard_the_extra_is_named(tmp_path, monkeypatch):

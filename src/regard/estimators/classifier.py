@@ -552,8 +552,11 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             if folded:
                 took = statistics.mean(_epochs_learnt(one.history, training) for one in folded)
                 training = replace(training, epochs=round(took), patience=None)
-                fit.run.begin("all documents")
+            whole = ["all documents"] if folded else []
             for seed in range(self.seeds):
+                one = [f"network {seed + 1} of {self.seeds}"] if self.seeds > 1 else []
+                if name := ", ".join([*whole, *one]):
+                    fit.run.begin(name)
                 again = replace(training, seed=training.seed + seed)
                 members.append(learn(again, data.training, data.validation))
                 if members[-1].history.interrupted:

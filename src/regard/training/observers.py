@@ -268,11 +268,28 @@ def _bars() -> Bars | None:
 
 
 class TensorBoardLog(Observer):
-    """Writes losses, scores and the learning rate for TensorBoard, into a folder of its own."""
+    """Writes losses, scores and the learning rate for TensorBoard, into a folder of its own.
+
+    Of several trainings each has a folder in it, which TensorBoard draws as a curve of its own.
+    """
 
     def __init__(self, folder: Path, *, every: int = 10) -> None:
+        self._folder, self._name = folder, ""
         self._every = every  # steps; asking a GPU for each loss would slow it down
-        self._writer = _open_writer(folder)
+        self._open = _writer_kind()
+        folder.mkdir(parents=True, exist_ok=True)
+        self._writers: dict[str, SummaryWriter] = {}
+
+    @property
+    def _writer(self) -> SummaryWriter:
+        """What writes of this training; its file is there once there is something to write."""
+        if self._name not in self._writers:
+            self._writers[self._name] = self._open(str(self._folder / self._name))
+        return self._writers[self._name]
+
+    def on_training(self, name: str) -> None:
+        """Go on in the folder of this training."""
+        self._name = name.replace(",", "").replace(" ", "-")
 
     def on_step(self, step: Step) -> None:
         """Write the loss of every tenth step or so."""
@@ -294,8 +311,9 @@ class TensorBoardLog(Observer):
         self._writer.flush()
 
     def close(self) -> None:
-        """Write what is left and close the file."""
-        self._writer.close()
+        """Write what is left and close the files."""
+        for writer in self._writers.values():
+            writer.close()
 
     def __enter__(self) -> TensorBoardLog:
         return self
@@ -304,9 +322,9 @@ class TensorBoardLog(Observer):
         self.close()
 
 
-def _open_writer(folder: Path) -> SummaryWriter:
+def _writer_kind() -> type[SummaryWriter]:
     try:
         from torch.utils.tensorboard.writer import SummaryWriter
     except ImportError as problem:
         raise MissingExtra("tensorboard", "logs", "writing logs for TensorBoard") from problem
-    return SummaryWriter(str(folder))
+    return SummaryWriter
