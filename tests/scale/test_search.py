@@ -145,6 +145,16 @@ def test_few_documents_are_held_out_once_each_as_in_a_training(tmp_path):
     assert told(search(tmp_path / "b")) == told(found)
 
 
+def test_a_damaged_file_of_trials_is_one_line(tmp_path):
+    searched(tmp_path, trials=1)
+    path = tmp_path / "trials.sqlite"
+    whole = path.read_bytes()
+    for damaged in (whole[:5000], whole[:4096] + b"\xff" * (len(whole) - 4096)):
+        path.write_bytes(damaged)
+        with pytest.raises(DataError, match=r"trials.sqlite cannot be read or written: \w+"):
+            searched(tmp_path, trials=1)
+
+
 def test_nothing_held_out_is_an_error(tmp_path):
     with pytest.raises(DataError, match="nothing was held out"):
         searched(tmp_path, start=replace(START, validation=0.0))

@@ -189,6 +189,7 @@ class SettingsSearch:
         """Try settings until there were enough trials or the time is up; return all of them."""
         try:
             import optuna
+            from sqlalchemy.exc import SQLAlchemyError
         except ImportError as problem:
             raise MissingExtra("optuna", "search", "a search for settings") from problem
         ends = None if self.seconds is None else self.clock() + self.seconds
@@ -208,6 +209,10 @@ class SettingsSearch:
                     except _TimeIsUp:
                         break
                 return self._found(study)
+        except (optuna.exceptions.StorageInternalError, SQLAlchemyError) as problem:
+            raise DataError(
+                f"{self.folder / FILE} cannot be read or written: {_first_cause(problem)}"
+            ) from problem
         finally:
             optuna.logging.set_verbosity(told)
 
@@ -397,6 +402,13 @@ class SettingsSearch:
             date=datetime.datetime.now(datetime.UTC).date().isoformat(),
             fixed=fixed,
         )
+
+
+def _first_cause(problem: BaseException) -> BaseException:
+    """What SQLite said, below what was said of it."""
+    while problem.__cause__ is not None:
+        problem = problem.__cause__
+    return problem
 
 
 class _Hopeless(Exception):
