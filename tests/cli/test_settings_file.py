@@ -3,6 +3,7 @@
 import tomllib
 
 from regard import DocumentClassifier
+from support.cli_files import COLUMNS
 
 CONFIG = """
 text-column = "review"
@@ -44,6 +45,22 @@ def test_what_is_printed_can_be_given_back(shell, project, tmp_path):
     usual = tomllib.loads(shell("info", "--config").out)
     assert usual["network"]["hidden_size"] == DocumentClassifier().network.hidden_size
     assert usual["text-column"] == "text" and usual["training"]["seed"] == 0
+
+
+def test_the_usual_settings_change_nothing(shell, project, tmp_path):
+    """Steps of few documents are small, and a recipe chooses, as without the file."""
+    printed = (
+        shell("info", "--config").out.replace('"text"', '"review"').replace('"label"', '"stars"')
+    )
+    settings = tmp_path / "settings.toml"
+    settings.write_text(printed, encoding="utf-8")
+    small = ["--set", "network.hidden_size=4", "--recipe", "fast", "--no-baseline"]
+    for name, given in {"a": ["--config", settings], "b": COLUMNS}.items():
+        ran = shell("train", project.training, *given, *small, "--out", tmp_path / name)
+        assert ran.code == 0 and "steps of 8 documents in place of 64" in ran.err
+    made, other = (DocumentClassifier.load(tmp_path / name) for name in "ab")
+    assert made.settings_ == other.settings_ and made.network.embedding_size == 100
+    assert made.training.epochs == 3
 
 
 def test_what_the_file_cannot_mean_is_one_line(shell, project, tmp_path):

@@ -93,10 +93,14 @@ def _footprint(load: Callable[[], Answering], text: str | None, timed_on: str) -
 
 
 def _settings(facts: Mapping[str, object]) -> list[str]:
-    """The settings of a model, else the usual ones, as a file for ``regard train``."""
+    """The settings of a model, else the usual ones, as a file for ``regard train``.
+
+    Of the usual ones those are comments that a training would choose by itself.
+    """
     from ..config import to_dict
     from ..estimators.classifier import DocumentClassifier
     from ..estimators.named import CLASSIFIER_PARTS
+    from ..estimators.recipes import LEFT_OPEN
 
     names = ("text_column", "label_column", "labels_separator", "source_column", "target_column")
     options = {name: facts[name] for name in names if name in facts}
@@ -113,7 +117,13 @@ def _settings(facts: Mapping[str, object]) -> list[str]:
             if dot:
                 parts.setdefault(part, {})[setting] = value
     named = {name.replace("_", "-"): value for name, value in options.items()}
-    return ["# regard train --config this-file.toml DATA --out MODEL", *toml(named, parts)]
+    head = ["# regard train --config this-file.toml DATA --out MODEL"]
+    if facts:
+        return [*head, *toml(named, parts)]
+    head.append(
+        "# Recipe and data choose what stands behind a #; to choose it yourself, remove the #."
+    )
+    return [*head, *toml(named, parts, left_open=LEFT_OPEN)]
 
 
 def _installation() -> dict[str, object]:

@@ -6,7 +6,7 @@ settings, as ``--set`` takes them. Options of the command line win.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -63,12 +63,22 @@ def changes_of(context: typer.Context) -> list[str]:
     return list(context.meta.get(_CHANGES, ()))
 
 
-def toml(options: Mapping[str, object], parts: Mapping[str, Mapping[str, object]]) -> list[str]:
-    """Return the lines of a file of settings that says just this."""
+def toml(
+    options: Mapping[str, object],
+    parts: Mapping[str, Mapping[str, object]],
+    *,
+    left_open: Collection[str] = (),
+) -> list[str]:
+    """Return the lines of a file of settings that says just this.
+
+    What is ``left_open``, by part and name, is a comment: it can be seen, and is not asked for.
+    """
     lines = [f"{name} = {_written(value)}" for name, value in options.items()]
     for part, settings in parts.items():
         lines += ["", f"[{part}]"]
-        lines += [f"{name} = {_written(value)}" for name, value in settings.items()]
+        for name, value in settings.items():
+            comment = "# " if f"{part}.{name}" in left_open else ""
+            lines.append(f"{comment}{name} = {_written(value)}")
     return lines
 
 

@@ -17,6 +17,7 @@ from ..training.config import TrainingConfig
 __all__ = [
     "BALANCED",
     "FEWEST_EPOCHS",
+    "LEFT_OPEN",
     "RECIPES",
     "STEPS",
     "Recipe",
@@ -164,6 +165,20 @@ RECIPES = {
         ),
     )
 }
+
+LEFT_OPEN = frozenset(
+    {
+        "training.batch_size",
+        "training.epochs",
+        *(
+            f"{part}.{name}"
+            for recipe in RECIPES.values()
+            for part, changed in recipe.changes.items()
+            for name in changed
+        ),
+    }
+)
+"""Settings that recipes and data choose, as long as nobody names them."""
 
 
 def find_recipe(name: str) -> Recipe:
