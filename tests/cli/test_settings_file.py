@@ -1,10 +1,12 @@
 """A file of settings says what options would say, and options win."""
 
 import tomllib
+from pathlib import Path
 
 from regard import DocumentClassifier
 from support.cli_files import COLUMNS
 
+DATA = Path(__file__).parents[1] / "data"
 CONFIG = """
 text-column = "review"
 label-column = "stars"
@@ -45,6 +47,20 @@ def test_what_is_printed_can_be_given_back(shell, project, tmp_path):
     usual = tomllib.loads(shell("info", "--config").out)
     assert usual["network"]["hidden_size"] == DocumentClassifier().network.hidden_size
     assert usual["text-column"] == "text" and usual["training"]["seed"] == 0
+
+
+def test_a_model_says_its_task_its_seeds_and_that_it_has_no_ngrams(shell, project, tmp_path):
+    few = ["--seeds", "2", "--wide", "off", "--epochs", "1", "--set", "network.hidden_size=4"]
+    assert shell("train", project.training, *COLUMNS, *few, "--out", tmp_path / "a").code == 0
+    settings = tmp_path / "settings.toml"
+    settings.write_text(shell("info", tmp_path / "a", "--config").out, encoding="utf-8")
+    ran = shell("train", project.training, "--config", settings, "--out", tmp_path / "b")
+    assert ran.code == 0, ran.err
+    made, other = (DocumentClassifier.load(tmp_path / name) for name in "ab")
+    assert made.settings_ == other.settings_ and made.settings_.seeds == 2
+    assert made.wide is None and other.wide is None
+    told = tomllib.loads(shell("info", DATA / "saved_translator", "--config").out)
+    assert told["task"] == "translate" and "units" in told and "wide" not in told
 
 
 def test_the_usual_settings_change_nothing(shell, project, tmp_path):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -14,9 +14,25 @@ from .options import Device, Json
 from .output import show
 from .settings_file import toml
 from .tasks import find_task
-from .tasks.task import Answering
+from .tasks.task import Answering, Task
 
 __all__ = ["info"]
+
+HEAD = "# regard train --config this-file.toml DATA --out MODEL"
+LEAVES_OPEN = (
+    "# Recipe and data choose what stands behind a #; to choose it yourself, remove the #."
+)
+REMEMBERED = (
+    "task",
+    "text_column",
+    "label_column",
+    "labels_separator",
+    "source_column",
+    "target_column",
+    "model",
+    "seeds",
+)
+"""What a model remembers that is an option of ``regard train``."""
 
 
 def info(
@@ -42,7 +58,7 @@ def info(
 ) -> None:
     """Describe a model and measure what it takes, or describe this installation."""
     if config:
-        show(*_settings({} if model is None else find_task(model, context).describe(model)))
+        show(*(_usual_settings() if model is None else _settings(find_task(model, context), model)))
         return
     if model is None:
         facts = _installation()
@@ -92,38 +108,38 @@ def _footprint(load: Callable[[], Answering], text: str | None, timed_on: str) -
     }
 
 
-def _settings(facts: Mapping[str, object]) -> list[str]:
-    """The settings of a model, else the usual ones, as a file for ``regard train``.
+def _usual_settings() -> list[str]:
+    """The usual settings as a file for ``regard train``.
 
-    Of the usual ones those are comments that a training would choose by itself.
+    Those are comments that a training would choose by itself.
     """
     from ..config import to_dict
     from ..estimators.classifier import DocumentClassifier
     from ..estimators.named import CLASSIFIER_PARTS
     from ..estimators.recipes import LEFT_OPEN
 
-    names = ("text_column", "label_column", "labels_separator", "source_column", "target_column")
-    options = {name: facts[name] for name in names if name in facts}
+    usual = DocumentClassifier()
+    options = {"text-column": "text", "label-column": "label", "validation": "0.1"}
+    options |= {"recipe": "balanced", "model": usual.network.name}
+    parts = {name: dict(to_dict(getattr(usual, name))) for name in CLASSIFIER_PARTS}
+    return [HEAD, LEAVES_OPEN, *toml(options, parts, left_open=LEFT_OPEN)]
+
+
+def _settings(task: Task, model: Path) -> list[str]:
+    """The settings of a model as a file for ``regard train``."""
+    facts, choices = task.describe(model), task.choices()
+    remembered = {name: facts[name] for name in REMEMBERED if name in facts}
+    if "--model" not in choices:
+        remembered.pop("model", None)
     parts: dict[str, dict[str, object]] = {}
-    if not facts:
-        usual = DocumentClassifier()
-        options = {"text_column": "text", "label_column": "label", "validation": "0.1"}
-        options |= {"recipe": "balanced", "model": usual.network.name}
-        parts |= {name: dict(to_dict(getattr(usual, name))) for name in CLASSIFIER_PARTS}
-    else:
-        options |= {"model": facts["model"]}
-        for name, value in facts.items():
-            part, dot, setting = name.partition(".")
-            if dot:
-                parts.setdefault(part, {})[setting] = value
-    named = {name.replace("_", "-"): value for name, value in options.items()}
-    head = ["# regard train --config this-file.toml DATA --out MODEL"]
-    if facts:
-        return [*head, *toml(named, parts)]
-    head.append(
-        "# Recipe and data choose what stands behind a #; to choose it yourself, remove the #."
-    )
-    return [*head, *toml(named, parts, left_open=LEFT_OPEN)]
+    for name, value in facts.items():
+        part, dot, setting = name.partition(".")
+        if dot:
+            parts.setdefault(part, {})[setting] = value
+    if "wide" in choices["--set"] and "wide" not in parts:
+        remembered["wide"] = "off"
+    options = {name.replace("_", "-"): value for name, value in remembered.items()}
+    return [HEAD, *toml(options, parts)]
 
 
 def _installation() -> dict[str, object]:
