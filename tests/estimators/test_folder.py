@@ -289,6 +289,11 @@ def test_a_flipped_bit_is_found_wherever_it_is(damaged, name):
         assert "\n" not in str(error.value)
 
 
+def test_the_card_leads_to_no_page_of_others(saved):
+    card = (saved / "card.md").read_text(encoding="utf-8")
+    assert "Trained with regard" in card and "://" not in card
+
+
 def test_the_card_may_be_edited_and_what_can_be_done_without_deleted(damaged, fitted):
     (damaged / "card.md").write_text("my own words")
     (damaged / "report.html").write_text("my report")

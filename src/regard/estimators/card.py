@@ -32,8 +32,7 @@ class Card:
         lines = [
             f"# {title}",
             "",
-            "Trained with [regard](https://pypi.org/project/regard/) "
-            f"{about['version']} on {facts.get('date', 'an unknown day')}.",
+            f"Trained with regard {about['version']} on {facts.get('date', 'an unknown day')}.",
             "",
             "## Use",
             "",
