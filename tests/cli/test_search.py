@@ -1,12 +1,13 @@
 """``regard search``: killed in the middle it goes on, and a training takes what it found."""
 
 import json
+import shlex
 import tomllib
 
 import pytest
 
 from regard import DocumentClassifier
-from support.cli_files import COLUMNS
+from support.cli_files import COLUMNS, rows, write_csv
 from support.killing import kill_once_there
 from support.reviews import FLAGS
 
@@ -50,9 +51,9 @@ def trials(out):
 def test_it_prints_a_table_and_writes_the_best_settings(searched):
     out, ran = searched
     assert ran.code == 0, ran.err
-    head, *rows = ran.out.splitlines()[:4]
+    head, *found = ran.out.splitlines()[:4]
     assert head.split()[:4] == ["trial", "hidden_size", "learning_rate", "epochs"]
-    assert sorted(row.split()[0] for row in rows) == ["1", "2", "3"]
+    assert sorted(row.split()[0] for row in found) == ["1", "2", "3"]
     assert "so its scores flatter: measure on others" in ran.out
     assert "trial 3 of 3: loss" in ran.err
     assert f"--config {out / 'best.toml'} --out model/" in ran.err
@@ -78,6 +79,21 @@ def test_a_training_with_the_best_settings_scores_as_the_trial_did(
     assert {name: facts[f"validation_{name}"] for name in ("loss", "accuracy", "macro_f1")} == best[
         "scores"
     ]
+
+
+def test_the_training_that_is_proposed_can_be_started_as_it_is_printed(shell, asked, tmp_path):
+    """The folder has a space in its name, and a row of the data has no label."""
+    data, out = tmp_path / "my reviews.csv", tmp_path / "my search"
+    given = [*rows(40, seed=1), {**rows(1, seed=2)[0], "stars": ""}]
+    ran = shell(
+        *("search", write_csv(data, given), *asked[2:], "--out", out),
+        *("--trials", "1", "--on-bad-row", "skip"),
+    )
+    assert ran.code == 0, ran.err
+    proposed = shlex.split(ran.err.splitlines()[-1])
+    assert proposed[:2] == ["regard", "train"] and proposed[-2:] == ["--out", "model/"]
+    again = shell(*proposed[1:-1], tmp_path / "model", "--no-baseline", "-q")
+    assert again.code == 0, again.err
 
 
 def test_a_killed_search_goes_on_and_ends_where_another_does(shell, asked, searched, tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -135,6 +136,7 @@ def search(
         "time-column": time_column,
         "encoding": encoding,
         "validation": validation if validation != "0.1" else None,
+        "on-bad-row": on_bad_row if on_bad_row != "stop" else None,
     }
     best = _write_best(found, start, out / "best.toml", options)
     if json:
@@ -143,7 +145,7 @@ def search(
         show(*search_lines(found))
     if best is not None:
         say(f"the best settings are in {best}", quiet=quiet)
-        say(f"  regard train {data} --config {best} --out model/", quiet=quiet)
+        say(f"  regard train {quote(data)} --config {quote(str(best))} --out model/", quiet=quiet)
 
 
 def _write_best(
