@@ -298,9 +298,8 @@ class Arena:
         for one, found in done:
             by_name.setdefault(one.contender.name, []).append(found)
         if len(by_name) < 2:
-            raise DataError(
-                "fewer than two models were trained, so there is nothing to compare; give more time"
-            )
+            why = "; ".join(dict.fromkeys(one.reason for one in self.left_out))
+            raise DataError(f"fewer than two models were trained, so nothing to compare: {why}")
         right = {name: _right(found) for name, found in by_name.items()}
         draws = redraw_accuracies(right)
         standings = [
