@@ -118,11 +118,11 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         Labels are strings, whole numbers, booleans, lists of strings, or a matrix of zeros and ones
         with a column for each label; ``predict`` gives back what was given. ``sample_weight`` says
         how much each text counts. ``validation`` gives texts and labels to stop early by; without
-        them a share of the training data is held out. ``unlabelled`` are more texts of the kind,
-        from which the network learns beforehand what words are alike. ``reasons`` are for each text
-        the spans that people marked as the reason for its label, none of some texts: they are
-        learnt from as well. On a terminal and in a notebook a bar shows how it goes, unless
-        ``progress`` is false.
+        them a share of the training data is held out, or of 200 to 2,500 texts each once, in four
+        folds. ``unlabelled`` are more texts of the kind, from which the network learns beforehand
+        what words are alike. ``reasons`` are for each text the spans that people marked as the
+        reason for its label, none of some texts: they are learnt from as well. On a terminal and in
+        a notebook a bar shows how it goes, unless ``progress`` is false.
         """
         form, named = LabelForm.of(labels)
         held_out = None
