@@ -62,7 +62,7 @@ from .saved import MOST_SEEDS, Saved, SavedWide, Settings
 from .text_estimator import TextEstimator, draw_network
 from .trainer import FitData, Run, Watched, classification_loss
 from .training_documents import LabelJudge, Prepared, Weighted, prepare, score_answers
-from .wide import HeldOut, learning_places, ngram_seconds, widen
+from .wide import HeldOut, learning_places, ngram_facts, ngram_seconds, widen
 
 __all__ = ["DocumentClassifier"]
 
@@ -743,20 +743,9 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             **({"folds": data.fold_count} if data.fold_count else {}),
             "words_in_vocabulary": len(data.vocab),
             **({"seeds": self.settings_.seeds} if self.settings_.seeds > 1 else {}),
-            **(_ngram_facts(self.model_) if isinstance(self.model_, Wide) else {}),
+            **(ngram_facts(self.model_) if isinstance(self.model_, Wide) else {}),
             **self.label_form_.facts(),
         }
-
-
-def _ngram_facts(model: Wide) -> dict[str, Plain]:
-    table = model.tables[0]
-    found: dict[str, Plain] = {"ngrams": len(table)}
-    if table.emphasis:
-        side = "last" if table.emphasis.last > table.emphasis.first else "first"
-        found["ngrams_count_more_in"] = f"the {side} sentences"
-    if table.marking is not None:
-        found["ngrams_count_like_marked"] = True
-    return found
 
 
 _Start = Callable[[Model], None]

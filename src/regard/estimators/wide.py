@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ..config import Plain
 from ..data.corpus import Corpus
 from ..models.base import Model
 from ..models.ngrams import Emphasis, Marking, NGramTable, Rows, count_ngrams
@@ -46,6 +47,7 @@ __all__ = [
     "fit_blend",
     "learn_ngrams",
     "learning_places",
+    "ngram_facts",
     "ngram_seconds",
     "rows_at",
     "widen",
@@ -301,6 +303,18 @@ def rows_at(corpus: Corpus, places: NDArray[np.int64]) -> Rows:
         np.concatenate(none + [part.ids.lengths.numpy() for part in parts]),
         np.concatenate(none + [part.sentences.numpy() for part in parts]),
     )
+
+
+def ngram_facts(model: Wide) -> dict[str, Plain]:
+    """Say of n-grams how many there are and where they count more, for a model to remember."""
+    table = model.tables[0]
+    found: dict[str, Plain] = {"ngrams": len(table)}
+    if table.emphasis:
+        side = "last" if table.emphasis.last > table.emphasis.first else "first"
+        found["ngrams_count_more_in"] = f"the {side} sentences"
+    if table.marking is not None:
+        found["ngrams_count_like_marked"] = True
+    return found
 
 
 def ngram_seconds(*, words: int, class_count: int, fits: int = 2) -> float:
