@@ -81,6 +81,27 @@ def test_a_training_with_the_best_settings_scores_as_the_trial_did(
     ]
 
 
+def test_a_search_learns_from_marks_as_the_training_that_it_proposes_does(shell, tmp_path):
+    given = [
+        {
+            "text": f"we saw film {place} and it was {('dull', 'great')[place % 2]}",
+            "label": ("bad", "good")[place % 2],
+            "evidence": [[0, 6]],
+        }
+        for place in range(80)
+    ]
+    data, out, space = (tmp_path / name for name in ("marked.jsonl", "found", "space.toml"))
+    data.write_text("".join(f"{json.dumps(row)}\n" for row in given))
+    space.write_text(SPACE)
+    ran = shell("search", data, *KEPT, "--space", space, "--trials", "1", "--out", out)
+    assert ran.code == 0 and "marked in 80 documents are learnt from" in ran.err
+    (trial,) = trials(out)
+    ran = shell("train", data, "--config", out / "best.toml", "--out", tmp_path / "model", "-q")
+    assert ran.code == 0, ran.err
+    facts = DocumentClassifier.load(tmp_path / "model").facts_
+    assert facts["validation_loss"] == trial["scores"]["loss"]
+
+
 def test_the_training_that_is_proposed_can_be_started_as_it_is_printed(shell, asked, tmp_path):
     """The folder has a space in its name, and a row of the data has no label."""
     data, out = tmp_path / "my reviews.csv", tmp_path / "my search"

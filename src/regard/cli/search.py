@@ -12,10 +12,12 @@ from ..errors import ConfigError
 from ..files import write_file
 from .options import Data, Device, Encoding, Json, LabelsSeparator, OnBadRow, Quiet
 from .output import require_outside_models, say, show
+from .reasons import read_reasons
 from .settings_file import toml
 from .tasks.classify import open_files
 from .train import (
     Changes,
+    EvidenceColumn,
     GroupColumn,
     LabelColumn,
     Network,
@@ -62,6 +64,7 @@ def search(
     validation: Validation = "0.1",
     group_column: GroupColumn = None,
     time_column: TimeColumn = None,
+    evidence_column: EvidenceColumn = None,
     recipe: Recipe = "balanced",
     model: Network = "han",
     seed: Seed = None,
@@ -108,6 +111,7 @@ def search(
         validation=files.fraction,
         device=device,
     )
+    reasons = read_reasons(files.training, data, evidence_column, on_bad_row, quiet=quiet)
     read = [data] if files.validation is None else [data, validation]
     with TrainingProgress(quiet=quiet, lines=False) as progress:
         found = SettingsSearch(
@@ -122,6 +126,7 @@ def search(
             options=FitOptions(
                 columns=columns,
                 split="group" if group_column else "time" if time_column else "random",
+                reasons=reasons,
                 observers=(progress,),
             ),
             data="; ".join(state_of_data(Path(one)) for one in read),
@@ -134,6 +139,7 @@ def search(
         "labels-separator": labels_separator,
         "group-column": group_column,
         "time-column": time_column,
+        "evidence-column": evidence_column,
         "encoding": encoding,
         "validation": validation if validation != "0.1" else None,
         "on-bad-row": on_bad_row if on_bad_row != "stop" else None,

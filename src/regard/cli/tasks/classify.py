@@ -15,6 +15,7 @@ from ...data.shards import Shard
 from ...errors import ConfigError, DataError
 from ..inputs import DocumentsToRead, existing, open_documents
 from ..output import Delivery, Drawn, Remarks, counted, say
+from ..reasons import read_reasons
 from ..training import (
     CLASSIFIER_PARTS,
     USUAL_RECIPE,
@@ -55,8 +56,6 @@ __all__ = ["CLASSIFY"]
 
 FEW_STEPS = 32
 SMALL_BATCH = 8
-EVIDENCE = "evidence"  # a column of this name is looked into for what people marked
-FIRST = 20  # documents that tell whether spans stand there
 TOGETHER = 16  # texts that are explained at once; how many are done is shown between them
 PART = 4096  # answers that are written, and noted as written, at once
 
@@ -146,48 +145,14 @@ class ClassificationJob(TrainingJob):
             found = Marked(lambda: self.reader, self.marks, self.estimator.text, seed=seed)
             say(found.found.describe(), quiet=self.quiet)
             documents, reasons = found, found.reasons
-        return documents, [*reasons, *self._marked_reasons()]
-
-    def _marked_reasons(self) -> Sequence[Reason]:
-        """What people marked in the documents themselves; nobody has to say where, if it is usual.
-
-        Only of what was asked for a mistake is an error.
-        """
-        column = self.asked.evidence_column
-        if column is not None:
-            return [] if column == "none" else self._read_reasons(column)
-        if self.reader.once or len(self.reader.columns.texts) > 1 or not self._has_evidence():
-            return []
-        try:
-            return self._read_reasons(EVIDENCE)
-        except DataError as problem:
-            say(f"! column {EVIDENCE} is not learnt from: {problem}", quiet=self.quiet)
-            return []
-
-    def _has_evidence(self) -> bool:
-        """Whether a column is called as in ERASER's data, and has spans in what comes first."""
-        from ...audit.plausibility import read_evidence
-
-        documents = list(islice(self._with_columns(), FIRST))
-        with suppress(DataError):
-            return any([bool(read_evidence(document, EVIDENCE)) for document in documents])
-        return False
-
-    def _read_reasons(self, column: str) -> Sequence[Reason]:
-        """What people marked in the documents, in a column that the training needs for no more."""
-        from ...estimators.marked import reasons_in_column
-
-        reader = self._with_columns()
-        read = counted(reader, "reading marks", quiet=self.quiet, source=reader)
-        found = reasons_in_column(read, column)
-        told = f"the reasons that people marked in {len(found):,} documents are learnt from"
-        say(f"{told}: column {column}, --evidence-column none leaves them", quiet=self.quiet)
-        return found
-
-    def _with_columns(self) -> Reader:
-        """The training data with all of their columns."""
-        columns = replace(self.reader.columns, carry=True)
-        return open_documents(str(self.asked.data), columns, self.asked.on_bad_row)
+        marked = read_reasons(
+            self.reader,
+            str(self.asked.data),
+            self.asked.evidence_column,
+            self.asked.on_bad_row,
+            quiet=self.quiet,
+        )
+        return documents, [*reasons, *marked]
 
     def _unlabelled(self) -> Reader | None:
         """Open the texts without labels; those of a file that has labels are read without them."""
@@ -387,8 +352,6 @@ def _require_file(asked: TrainingToDo, reader: Reader) -> None:
     for name, value in given.items():
         if value not in (None, "none") and reader.once:
             raise ConfigError(f"{name} reads the data more than once; give a file, not a pipe")
-    if asked.evidence_column not in (None, "none") and len(reader.columns.texts) > 1:
-        raise ConfigError("evidence is offsets into one text; name one column by --text-column")
 
 
 def _read_marks(asked: TrainingToDo) -> list[Mark]:
