@@ -63,6 +63,20 @@ def test_a_model_says_its_task_its_seeds_and_that_it_has_no_ngrams(shell, projec
     assert told["task"] == "translate" and "units" in told and "wide" not in told
 
 
+def test_a_model_says_its_recipe_and_what_stayed_together(shell, project, tmp_path):
+    """The same settings start from other vectors by another recipe, and hold others out."""
+    asked = ["--recipe", "fast", "--group-column", "id", "--wide", "off", "--epochs", "1"]
+    ran = shell("train", project.training, *COLUMNS, *asked, "--out", tmp_path / "a")
+    assert ran.code == 0, ran.err
+    settings = tmp_path / "settings.toml"
+    settings.write_text(shell("info", tmp_path / "a", "--config").out, encoding="utf-8")
+    assert shell("train", project.training, "--config", settings, "--out", tmp_path / "b").code == 0
+    made, other = (DocumentClassifier.load(tmp_path / name).model_.state_dict() for name in "ab")
+    assert all((made[name] == other[name]).all() for name in made)
+    told = tomllib.loads(settings.read_text())
+    assert told["recipe"] == "fast" and told["group-column"] == "id"
+
+
 def test_the_usual_settings_change_nothing(shell, project, tmp_path):
     """Steps of few documents are small, and a recipe chooses, as without the file."""
     printed = (

@@ -29,6 +29,9 @@ REMEMBERED = (
     "labels_separator",
     "source_column",
     "target_column",
+    "group_column",
+    "time_column",
+    "recipe",
     "model",
     "seeds",
 )

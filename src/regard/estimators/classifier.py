@@ -216,6 +216,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
                     data=self._data_facts(data, held_out),
                 ),
                 **self._final_scores(held_out),
+                "recipe": options.recipe.name,
                 "training_seconds": trained.seconds,
             }
             fit.announce()

@@ -103,6 +103,7 @@ class FitOptions:
         if asked.target is None:
             names = {"text_column": asked.text, "label_column": asked.label}
         names |= {"labels_separator": asked.labels_separator, "encoding": asked.encoding}
+        names |= {"group_column": asked.group, "time_column": asked.time}
         return {name: value for name, value in names.items() if value is not None}
 
     def origin(self) -> dict[str, Plain]:
