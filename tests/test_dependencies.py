@@ -52,7 +52,7 @@ IMPORTED_AS = {
 TRITON = "kernels/gpu/"
 # Loaded by a running server alone, which has made sure that its packages are there.
 SERVER = ("serve/answers.py", "serve/app.py", "serve/metrics.py", "serve/questions.py")
-COMES_WITH = {"starlette": "fastapi", "pydantic_core": "pydantic"}
+COMES_WITH = {"starlette": "fastapi", "pydantic_core": "pydantic", "sqlalchemy": "optuna"}
 
 
 def names(requirements: list[str]) -> set[str]:

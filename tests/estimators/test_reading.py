@@ -78,6 +78,9 @@ def test_a_classifier_of_names_knows_names_that_it_has_never_met(tmp_path):
     (found,) = usual.explain([f"{new[0]} and {new[1]}"])
     words = found.decisions[0].level("word")
     assert [found.source[start:end] for start, end in words.pieces] == [new[0], "and", new[1]]
+    (found,) = usual.explain([new[0]])
+    assert found.spelt and len(found.decisions[0].level("word")) == len(new[0])
+    assert "its letters are weighed" in found.to_html() and "spelt" in found.to_json()
     usual.save(tmp_path / "model")
     again = DocumentClassifier.load(tmp_path / "model")
     assert (again.predict_proba(new) == usual.predict_proba(new)).all()

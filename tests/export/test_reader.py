@@ -63,15 +63,18 @@ def test_the_words_that_people_see_are_those_of_regard(scripts):
     join = """([texts, parted]) => {
       const rules = makeRules(globalThis.written, parted);
       const reader = new Reader(["<pad>", "<oov>"], rules, { lowercase: true });
-      return texts.map((text) => reader.readWords(text).sizes);
+      return texts.map((text) => {
+        const { sizes, spelt } = reader.readWords(text);
+        return [sizes, spelt];
+      });
     }"""
     every = [text.encode("utf-8", "replace").decode() for text in texts()]
     for config in CONFIGS:
         words = [join_words(tokens, config) for tokens in tokenize_many(every, config)]
         seen = scripts.evaluate(join, [every, config.parted.decode()])
-        for text, found, sizes in zip(every, words, seen, strict=True):
+        for text, found, (sizes, spelt) in zip(every, words, seen, strict=True):
             expected = [1] * len(found) if found.per_word is None else found.per_word.tolist()
-            assert sizes == expected, repr(text)
+            assert sizes == expected and spelt == found.spelt, repr(text)
 
 
 def test_caps_leave_what_they_leave_in_training(scripts):

@@ -276,7 +276,16 @@ def test_letters_make_up_words_of_any_script():
     words = join_words(tokens, config)
     spans = [text[start:end] for start, end in words.word_spans()]
     assert spans == tokenize(text).words()
-    assert list(tokens.per_sentence) == [len(tokens)]
+    assert list(tokens.per_sentence) == [len(tokens)] and not words.spelt
+
+
+@pytest.mark.parametrize(("text", "spelt"), [("Anna", True), ("A", False), ("Anna B", False)])
+def test_of_a_single_word_its_letters_are_seen(text, spelt):
+    config = TextConfig(reading="letters")
+    words = join_words(tokenize(text, config), config)
+    assert words.spelt is spelt
+    assert len(words.word_spans()) == (4 if spelt else len(text.split()))
+    assert not join_words(tokenize(text)).spelt
 
 
 def test_what_was_cut_off_is_no_part_of_a_word():

@@ -87,9 +87,7 @@ def search(
     from ..training.observers import TrainingProgress
     from ..views.search import search_lines, trial_line
 
-    require_outside_models(out)
-    if out.exists() and not out.is_dir():
-        raise ConfigError(f"{out} is a file; name a folder")
+    _require_folder(out)
     tried = SPACE if space is None else read_space(space)
     columns = Columns(
         text=text_column,
@@ -152,6 +150,13 @@ def search(
     if best is not None:
         say(f"the best settings are in {best}", quiet=quiet)
         say(f"  regard train {quote(data)} --config {quote(str(best))} --out model/", quiet=quiet)
+
+
+def _require_folder(out: Path) -> None:
+    """Raise ``ConfigError`` where trials cannot be kept."""
+    require_outside_models(out)
+    if out.exists() and not out.is_dir():
+        raise ConfigError(f"{out} is a file; name a folder")
 
 
 def _write_best(

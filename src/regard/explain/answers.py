@@ -122,6 +122,7 @@ def explanations(
                 true_labels=_true_labels(answers, place),
                 erasure=erasure,
                 several=answers.multilabel,
+                spelt=text.spelt,
             )
         )
     return found

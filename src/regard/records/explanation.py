@@ -205,6 +205,7 @@ class Explanation(Record):
     true_labels: tuple[ClassName, ...] | None = None  # None: not known
     erasure: str | None = None  # how the method took pieces away, where it did
     several: bool = False  # whether a text may have several labels, or none
+    spelt: bool = False  # whether what is weighed as words are the letters of one word
 
     def __post_init__(self) -> None:
         if not isinstance(self.source, str) or not self.decisions:

@@ -60,6 +60,7 @@ class Tokens:
     spans: NDArray[np.int32]  # (tokens, 2)
     per_sentence: NDArray[np.int32]  # (sentences,)
     per_word: NDArray[np.int32] | None = None  # (words,); None: every token is a word
+    spelt: bool = False  # whether the tokens are the letters of one word, and seen as words are
 
     def __len__(self) -> int:
         return len(self.spans)

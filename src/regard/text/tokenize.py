@@ -119,7 +119,8 @@ def join_words(tokens: Tokens, config: TextConfig = _DEFAULT) -> Tokens:
     """Say which tokens make up each word, where a model reads letters, characters or syllables.
 
     Chinese, Japanese, Thai and the like have the words of ICU's dictionaries, Korean those between
-    spaces. Without ICU, which some systems lack, the former have a word a character.
+    spaces. Without ICU, which some systems lack, the former have a word a character. Of a text of
+    one word that is read by letters these are seen: there is nothing else to tell apart.
     """
     by_letters = config.parted == LETTERS
     if tokens.text.isascii() and not by_letters:
@@ -138,6 +139,8 @@ def join_words(tokens: Tokens, config: TextConfig = _DEFAULT) -> Tokens:
     if begins.all():
         return tokens
     per_word = np.diff(np.flatnonzero(begins), append=len(tokens)).astype(np.int32)
+    if by_letters and len(per_word) == 1:
+        return replace(tokens, spelt=True)
     return replace(tokens, per_word=per_word)
 
 

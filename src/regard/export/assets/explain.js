@@ -385,6 +385,7 @@ function sayNotes(decision, text, answer) {
   const notes = [];
   if (!decision.weights[0].pieces.length) notes.push("The model found no words to read in this text.");
   else if (addsUp(decision.weights)) notes.push("The weight of a sentence is the sum over its words.");
+  if (text.spelt) notes.push("The text is one word, so its letters are weighed here as words are in others.");
   for (const { name, pieces, measured } of decision.weights) {
     if (measured) {
       notes.push(`Of ${number(pieces.length)} ${name}s, the ${number(measured)} that seemed to count most were taken away one by one; `

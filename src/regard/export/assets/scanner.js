@@ -143,10 +143,11 @@ const UNSPACED_RUN = /c[cm]+/g, HIRAGANA = /^[ぁ-ゖー]+$/, INFLECTED = /[ぁ-
 const isKatakana = (code) => (code >= 0x30a1 && code < 0x30fb) || (code >= 0x30fc && code < 0x30ff)
   || (code >= 0x31f0 && code < 0x3200) || (code >= 0xff66 && code < 0xffa0);
 
-/** How many tokens make up each word, where a model reads letters, characters or syllables; tokens come sentence by sentence. */
+/** How many tokens make up each word, where a model reads letters, characters or syllables; tokens come sentence by sentence.
+    Of a text of one word that is read by letters these are seen; whether they are comes second. */
 function joinWords({ kinds, codes, plain }, spans, rows, rules) {
   const byLetters = rules.parted.has(LETTER_KIND);
-  if (!byLetters && !codes.some((code) => IS_UNSPACED[rules.kinds[code]])) return spans.map(() => 1);
+  if (!byLetters && !codes.some((code) => IS_UNSPACED[rules.kinds[code]])) return [spans.map(() => 1), false];
   const starts = wordStarts(plain, findWords(kinds, new Set(), findJoins(kinds, codes)), rules);
   const sizes = [];
   let token = 0, word = 0;
@@ -158,7 +159,8 @@ function joinWords({ kinds, codes, plain }, spans, rows, rules) {
       else sizes.push(1);
     }
   }
-  return sizes;
+  const spelt = byLetters && sizes.length === 1 && spans.length > 1;
+  return [spelt ? spans.map(() => 1) : sizes, spelt];
 }
 
 /** Which characters go on with the word before them: as the browser's dictionaries have it, and in foreign words of Japanese. */
@@ -594,7 +596,7 @@ class Reader {
   /** Read one text as people see it: words as a whole, also where they are read in parts. */
   readWords(source) {
     const found = this.read(source), ids = found.rows.flatMap((row) => [...row]);
-    const sizes = joinWords(found.characters, found.spans, found.rows, this.rules), spans = [], lost = [];
+    const [sizes, spelt] = joinWords(found.characters, found.spans, found.rows, this.rules), spans = [], lost = [];
     let token = 0;
     for (const size of sizes) {
       const span = [found.spans[token][0], found.spans[token + size - 1][1]];
@@ -604,6 +606,6 @@ class Reader {
     }
     const whole = new Set(spans.map(String)), readAs = found.readAs.filter(([span]) => whole.has(String(span)));
     const unknown = [...lost, ...readAs.map(([span]) => span)].sort((one, other) => one[0] - other[0]);
-    return { ...found, sizes, spans, readAs, unknown };
+    return { ...found, sizes, spans, readAs, unknown, spelt };
   }
 }

@@ -195,6 +195,9 @@ def question(decision: Decision) -> str:
     return "" if decision.against is None else f"rather than {decision.against}"
 
 
+SPELT = "The text is one word, so its letters are weighed here as words are in others."
+
+
 def notes(explanation: Explanation, decision: Decision) -> list[str]:
     """What a reader must know, or the picture would mislead."""
     found: list[str] = []
@@ -207,6 +210,8 @@ def notes(explanation: Explanation, decision: Decision) -> list[str]:
         found.append("This model does not weigh sentences.")
     elif words is not None and sentences is not None and _adds_up(words, sentences):
         found.append("The weight of a sentence is the sum over its words.")
+    if explanation.spelt:
+        found.append(SPELT)
     if decision.receipt is None and decision.change is None:
         answer = name_answer(explanation, decision)
         found.append(f"Whether {answer} rests on what is marked was not measured.")
