@@ -199,6 +199,16 @@ def test_every_contender_has_a_name_of_its_own_and_says_what_it_depends_on():
     assert len(set(map(str, told))) == len(CONTENDERS)
 
 
+def test_what_was_timed_elsewhere_is_timed_again(both, tmp_path):
+    said = []
+    Arena(both, PLAIN[:2], [0], folder=tmp_path, timed_on="cpu", tell=said.append).run()
+    assert not any("are kept" in line for line in said)
+    Arena(both, PLAIN[:2], [0], folder=tmp_path, timed_on="cpu:0", tell=said.append).run()
+    assert not any("are kept" in line for line in said)
+    Arena(both, PLAIN[:2], [0], folder=tmp_path, timed_on="cpu:0", tell=said.append).run()
+    assert any("2 of 2 trainings are kept" in line for line in said)
+
+
 @pytest.mark.parametrize(("name", "has_ngrams"), [("glass-box", False), ("fast", True)])
 def test_networks_stand_without_ngrams_and_recipes_with_them(both, name, has_ngrams):
     trained = CONTENDERS[name].train(Lesson(both.training, seed=0))

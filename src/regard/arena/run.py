@@ -208,7 +208,9 @@ class Arena:
             for contender in there:
                 if contender.draws or place == 0:
                     own = seed if contender.draws else None
+                    # What is kept says how fast its answers were, too.
                     told = f"{contender.name} {contender.settings} {own} {self.state}"
+                    told += f" {self.timed_on}"
                     key = blake2b(f"{told} {__version__}".encode(), digest_size=8).hexdigest()
                     name = contender.name if own is None else f"{contender.name}-{own}"
                     yield _Todo(contender, own, self.folder / f"{name}.json", key)
