@@ -142,6 +142,13 @@ def test_every_label_of_several_is_shown_with_its_own_receipt(start, tags_folder
     page.wait_for_selector(".answer:not(:has(.labels)) .lead:has-text('music')")
 
 
+def test_a_text_that_is_given_no_label_is_told_first(start, tags_folder, fitted_tags, visit):
+    page, texts = visit(start(models={"tags": str(tags_folder)})), tagged(40, seed=2)[0]
+    answers = zip(texts, fitted_tags.predict(texts), strict=True)
+    ask(page, next(text for text, given in answers if not given))
+    assert page.inner_text(".lead").startswith("No label; the likeliest is ")
+
+
 def test_the_names_of_labels_never_become_markup(start, tmp_path, visit):
     texts, labels = tagged(80)
     names = {"art": "<b>art</b>", "music": "<img src=x onerror=x()>"}

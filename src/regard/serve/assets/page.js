@@ -180,7 +180,8 @@ function drawDecision(model, found, decision, said) {
   const section = make("div", { className: "of-label" });
   const bars = probabilityBars(found.probabilities, decision.label);
   section.append(
-    make("p", { className: "lead" }, make("b", {}, String(decision.label)), ` with ${percent(decision.probability)}`,
+    make("p", { className: "lead" }, answerOf(model, found.probabilities).length ? null : "No label; the likeliest is ",
+      make("b", {}, String(decision.label)), ` with ${percent(decision.probability)}`,
       decision.against === null || decision.against === undefined ? null : ` rather than ${decision.against}`),
   );
   if (said.conclusion) section.append(make("p", { className: "conclusion" }, said.conclusion));
