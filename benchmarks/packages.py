@@ -8,9 +8,9 @@ sentences, of up to 57 classes, some of them rare, that lie on every Debian mach
 default was chosen with, but for three: that single characters count by themselves with many classes
 was chosen on folds of what is learnt from here in Japanese, Korean and Chinese, up to 16 epochs on
 a quarter of the German texts that are learnt from, among others, and when to read letters in place
-of words by n-grams on names of the twelve largest sections, among others. Packages of one source,
-which are said to be much the same, are all learnt from or all asked. All options are those of
-accuracy.py, and the figures go to benchmarks/results/packages.json.
+of words by n-grams on names of the twelve largest sections, those asked here among them. Packages
+of one source, which are said to be much the same, are all learnt from or all asked. All options are
+those of accuracy.py, and the figures go to benchmarks/results/packages.json.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import ConfigError
-from .inputs import DocumentsToRead, existing
+from .inputs import DocumentsToRead, existing, require_one_text
 from .options import (
     Data,
     Device,
@@ -127,8 +127,8 @@ def audit(
         again = replace(asked, data=train_data)
         training = again.open(classifier.facts_, several=several, tell=remarks.add)
     drawn = sample(counted(reader, "read", quiet=quiet), limit, seed)
-    if evidence_column is not None and len(reader.columns.texts) > 1:
-        raise ConfigError("evidence is offsets into one text; name one column by --text-column")
+    if evidence_column is not None:
+        require_one_text(reader.columns)
     others = tuple(DocumentClassifier.load(folder, device=device) for folder in models or ())
     even = DocumentClassifier.load(uniform, device=device) if uniform is not None else None
     taught: list[Document] = []

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..data.formats.lines import STANDARD_INPUT
-from ..errors import DataError, nearest
+from ..errors import ConfigError, DataError, nearest
 from .output import Remarks
 
 if TYPE_CHECKING:
@@ -237,6 +237,12 @@ class TextsToExplain:
             remarks.add(f"explaining the first {some}; --limit explains more")
         remarks.say()
         return texts[: self.limit]
+
+
+def require_one_text(columns: Columns) -> None:
+    """Raise ``ConfigError`` where evidence, which is offsets into a text, would be of several."""
+    if len(columns.texts) > 1:
+        raise ConfigError("evidence is offsets into one text; name one column by --text-column")
 
 
 def first(documents: Iterable[Document], limit: int | None) -> Iterable[Document]:

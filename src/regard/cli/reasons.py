@@ -8,8 +8,8 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from ..errors import ConfigError, DataError
-from .inputs import open_documents
+from ..errors import DataError
+from .inputs import open_documents, require_one_text
 from .output import counted, say
 
 if TYPE_CHECKING:
@@ -32,17 +32,15 @@ def read_reasons(
     """
     if column == "none":
         return []
-    several = len(reader.columns.texts) > 1
-    if several and column is not None:
-        raise ConfigError("evidence is offsets into one text; name one column by --text-column")
 
     def opened() -> Reader:
         """The training data with all of their columns."""
         return open_documents(data, replace(reader.columns, carry=True), on_bad_row)
 
     if column is not None:
+        require_one_text(reader.columns)
         return _read(opened(), column, quiet=quiet)
-    if reader.once or several or not _has_evidence(opened()):
+    if reader.once or len(reader.columns.texts) > 1 or not _has_evidence(opened()):
         return []
     try:
         return _read(opened(), EVIDENCE, quiet=quiet)
