@@ -38,7 +38,7 @@ WAYS = ("one", "alike", "nearest")
 
 def read_nearest(words: list[str], vocab: Vocab, counts: NDArray[np.int64]) -> Reading:
     """As the known word whose letters are nearest."""
-    near = Vocab(vocab.words[2:], unknown="nearest")
+    near = Vocab(vocab.words[2:], TextConfig(unknown="nearest"))
     return Reading(near.ids(words).astype(np.int64), near.words)
 
 

@@ -103,7 +103,7 @@ def read_as_one(words: Sequence[str], vocab: Vocab, counts: Ids) -> Reading:
 
 def read_alike(words: Sequence[str], vocab: Vocab, counts: Ids) -> Reading:
     """As the known word that begins alike: what classifiers do."""
-    return read_as_one(words, Vocab(vocab.words[2:], unknown="alike"), counts)
+    return read_as_one(words, Vocab(vocab.words[2:], TextConfig(unknown="alike")), counts)
 
 
 def read_by_endings(words: Sequence[str], vocab: Vocab, counts: Ids) -> Reading:

@@ -8,6 +8,7 @@ import pytest
 
 from regard.data.vectors import read_vectors
 from regard.errors import DataError
+from regard.text.tokenize import TextConfig
 from regard.text.vocab import Vocab
 
 VECTORS = {"the": [0.5, -1.0, 2e-3], "film": [1, 2, 3], "good": [-4, 5.5, 6], "été": [7, 8, 9]}
@@ -91,7 +92,7 @@ def test_a_word_as_written_goes_before_its_lower_case(tmp_path):
     found = read_vectors(write(tmp_path, text(vectors)), Vocab(["the", "film", "σ"]))
     assert found.matrix[2:].tolist() == [[2, 2], [3, 3], [5, 5]]
     assert (found.coverage.found, found.coverage.found_in_lower_case) == (1, 2)
-    cased = Vocab(["The", "the", "THE"], lowercase=False)
+    cased = Vocab(["The", "the", "THE"], TextConfig(lowercase=False))
     assert read_vectors(write(tmp_path, text(vectors)), cased).matrix[2:].tolist() == [
         [1, 1],
         [2, 2],

@@ -101,7 +101,7 @@ def test_unknown_words_are_read_as_the_vocabulary_reads_them(scripts, unknown):
         word[: generator.randrange(4, len(word) + 1)] + "😀é"[: n % 3]
         for n, word in enumerate(long)
     ]
-    vocab = Vocab(generator.sample(long, len(long) // 2), unknown=unknown)
+    vocab = Vocab(generator.sample(long, len(long) // 2), TextConfig(unknown=unknown))
     read = """([words, asked, unknown]) => {
       const reader = new Reader(words, makeRules(globalThis.written, ""), { unknown });
       return asked.map((word) => reader.ids.get(word) ?? reader.readUnknown(word));

@@ -110,7 +110,7 @@ def test_a_lookup_compares_words_and_does_not_search():
 
         __hash__ = str.__hash__
 
-    vocab = Vocab((f"word{n}" for n in range(50_000)), lowercase=False)
+    vocab = Vocab((f"word{n}" for n in range(50_000)), TextConfig(lowercase=False))
     words = [Watched(f"word{n}") for n in range(0, 100_000, 100)]
     found = vocab.ids(words)
     assert (found > UNKNOWN).sum() == 500
@@ -137,9 +137,9 @@ def test_any_word_survives_saving_and_loading(tmp_path: Path, lowercase: bool):
         "İ",
         " a b ",
     ]
-    vocab = Vocab(odd, lowercase=lowercase)
+    vocab = Vocab(odd, TextConfig(lowercase=lowercase))
     vocab.save(tmp_path / "vocab.txt")
-    loaded = Vocab.load(tmp_path / "vocab.txt", lowercase=lowercase)
+    loaded = Vocab.load(tmp_path / "vocab.txt", TextConfig(lowercase=lowercase))
     assert loaded.words == vocab.words and loaded.lowercase == lowercase
     np.testing.assert_array_equal(loaded.ids(odd), vocab.ids(odd))
 
@@ -219,7 +219,7 @@ def test_a_vocabulary_reads_scripts_without_spaces_as_it_was_made(tmp_path):
     icu = TextConfig(cjk="icu", min_count=1)
     vocab = Vocab.from_counts({"我们": 1, "喜欢": 1}, icu)
     vocab.save(tmp_path / "vocab.txt")
-    loaded = Vocab.load(tmp_path / "vocab.txt", cjk="icu")
+    loaded = Vocab.load(tmp_path / "vocab.txt", TextConfig(cjk="icu"))
     assert len(vocab.encode(["我们喜欢"]).ids) == len(loaded.encode(["我们喜欢"]).ids) == 2
     assert len(Vocab.load(tmp_path / "vocab.txt").encode(["我们喜欢"]).ids) == 4
 
@@ -232,7 +232,7 @@ def test_unknown_words_are_read_as_known_ones(tmp_path, monkeypatch, scanned, un
         for module in (tokenize_module, vocab_module):
             monkeypatch.setattr(module, "available", lambda: False)
     Vocab(["captivating", "dull", "boring"]).save(tmp_path / "vocab.txt")
-    vocab = Vocab.load(tmp_path / "vocab.txt", unknown=unknown)
+    vocab = Vocab.load(tmp_path / "vocab.txt", TextConfig(unknown=unknown))
     text = "Captivatingly dull, boringly so"
     assert vocab.encode([text]).ids.tolist() == [2, 3, 1, 4, 1]
     assert vocab.read_as(tokenize(text).words()) == {
@@ -244,7 +244,7 @@ def test_unknown_words_are_read_as_known_ones(tmp_path, monkeypatch, scanned, un
 
 @pytest.mark.parametrize("unknown", ["alike", "nearest"])
 def test_a_vocabulary_in_use_can_be_copied(unknown):
-    vocab = Vocab(["captivating"], unknown=unknown)
+    vocab = Vocab(["captivating"], TextConfig(unknown=unknown))
     for _ in range(2):
         assert vocab.encode(["captivatingly"]).ids.tolist() == [2]
         vocab = pickle.loads(pickle.dumps(copy.deepcopy(vocab)))

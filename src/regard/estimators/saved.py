@@ -321,14 +321,7 @@ class Saved:
 
 def _vocab(opened: SavedFolder, network: ModelConfig, text: TextConfig) -> Vocab:
     """The words of a classifier, and where it reads through BERT their pieces."""
-    vocab = Vocab.load(
-        opened.part("vocab.txt"),
-        lowercase=text.lowercase,
-        cjk=text.cjk,
-        hangul=text.hangul,
-        reading=text.reading,
-        unknown=text.unknown,
-    )
+    vocab = Vocab.load(opened.part("vocab.txt"), text)
     if not isinstance(network, BertHANConfig) or network.bert_pieces is None:
         return vocab
     pieces = load_pieces(opened.part(PIECES))

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .document import Tokens, cut_tokens
+from .tokenize import TextConfig
 from .vocab import Vocab
 
 __all__ = ["Read", "Reader"]
@@ -38,8 +39,8 @@ class Reader:
         self.multilabel: bool = config["multilabel"]
         self._caps = {"sentences": config["max_sentences"], "tokens": config["max_words"]}
         names = ("lowercase", "cjk", "hangul", "reading", "unknown")
-        settings = {name: config[name] for name in names}
-        self._vocab = Vocab.load(Path(folder) / "vocab.txt", **settings)
+        text = TextConfig(**{name: config[name] for name in names})
+        self._vocab = Vocab.load(Path(folder) / "vocab.txt", text)
 
     def read(self, texts: Sequence[str]) -> Read:
         """Find the sentences and words of texts, and the ids of the words."""

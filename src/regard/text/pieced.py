@@ -54,7 +54,7 @@ class PiecedVocab(Vocab):
         pieces: WordPieces,
         cjk: Literal["characters", "icu"] = "characters",
     ) -> None:
-        super().__init__(words, lowercase=pieces.lowercase, cjk=cjk)
+        super().__init__(words, TextConfig(lowercase=pieces.lowercase, cjk=cjk))
         self.pieces = pieces
         missing = [piece for piece in _plain(pieces) if piece not in self._ids]
         if missing:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import repeat
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,26 +95,15 @@ class Vocab:
     """The words of the training texts; the id of a word is its place in ``words``.
 
     ``words`` begins with the two reserved names, which no lookup ever finds: a word of a text
-    that is written like one of them is a word like any other. The others are as in ``TextConfig``:
+    that is written like one of them is a word like any other. ``config`` says how texts are read:
     with ``unknown="alike"`` a word that is not here is read as the one here that begins alike, with
     ``"nearest"`` as the one whose letters are nearest.
     """
 
-    def __init__(
-        self,
-        words: Iterable[str],
-        *,
-        lowercase: bool = True,
-        cjk: Literal["characters", "icu"] = "characters",
-        hangul: Literal["auto", "words", "syllables"] = "auto",
-        reading: Literal["auto", "words", "letters"] = "auto",
-        unknown: Literal["auto", "one", "alike", "nearest"] = "auto",
-    ) -> None:
+    def __init__(self, words: Iterable[str], config: TextConfig | None = None) -> None:
         self.words = [*_RESERVED, *words]
-        self.lowercase = lowercase
-        self._config = TextConfig(
-            lowercase=lowercase, cjk=cjk, hangul=hangul, reading=reading, unknown=unknown
-        )
+        self._config = config or TextConfig()
+        self.lowercase = self._config.lowercase
         known = self.words[len(_RESERVED) :]
         self._ids = {word: id for id, word in enumerate(known, start=len(_RESERVED))}
         if len(self._ids) < len(known):
@@ -130,15 +119,7 @@ class Vocab:
         fewest = config.min_count or _fewest(counts)
         frequent = sorted(item for item in counts.items() if item[1] >= fewest)
         frequent.sort(key=lambda item: item[1], reverse=True)
-        words = (word for word, _ in frequent[: config.max_size])
-        return cls(
-            words,
-            lowercase=config.lowercase,
-            cjk=config.cjk,
-            hangul=config.hangul,
-            reading=config.reading,
-            unknown=config.unknown,
-        )
+        return cls((word for word, _ in frequent[: config.max_size]), config)
 
     def __len__(self) -> int:
         """How many ids there are, the two reserved ones counted."""
@@ -218,17 +199,8 @@ class Vocab:
         path.write_bytes(lines.encode("utf-8", "surrogatepass"))
 
     @classmethod
-    def load(
-        cls,
-        path: Path,
-        *,
-        lowercase: bool = True,
-        cjk: Literal["characters", "icu"] = "characters",
-        hangul: Literal["auto", "words", "syllables"] = "auto",
-        reading: Literal["auto", "words", "letters"] = "auto",
-        unknown: Literal["auto", "one", "alike", "nearest"] = "auto",
-    ) -> Vocab:
-        """Read what ``save`` wrote; the others are the settings the vocabulary was made with."""
+    def load(cls, path: Path, config: TextConfig | None = None) -> Vocab:
+        """Read what ``save`` wrote; ``config`` is the one that the vocabulary was made with."""
         try:
             words = path.read_bytes().decode("utf-8", "surrogatepass").split("\n")
         except UnicodeDecodeError as error:
@@ -236,14 +208,7 @@ class Vocab:
         if tuple(words[: len(_RESERVED)]) != _RESERVED:
             names = " and ".join(_RESERVED)
             raise ModelError(f"{path} is no vocabulary, its first two lines must be {names}")
-        return cls(
-            words[len(_RESERVED) :],
-            lowercase=lowercase,
-            cjk=cjk,
-            hangul=hangul,
-            reading=reading,
-            unknown=unknown,
-        )
+        return cls(words[len(_RESERVED) :], config)
 
 
 class Numbering:

@@ -241,7 +241,7 @@ def test_unknown_words_are_read_as_others_as_defined(letters, unknown):
         drawn = [*generator.choices(letters, k=size), *letters[0] * 9 * size]
         return "".join(generator.sample(drawn, size))
 
-    vocab = Vocab(dict.fromkeys(word() for _ in range(300)), unknown=unknown)
+    vocab = Vocab(dict.fromkeys(word() for _ in range(300)), TextConfig(unknown=unknown))
     text = " ".join(word() for _ in range(4000))
     words = tokenize(text).words()
     known = {word: id for id, word in enumerate(vocab.words)}
