@@ -48,7 +48,7 @@ from ..training.config import TrainingConfig
 from ..training.devices import choose_device, device_of
 from ..training.observers import TrainingProgress
 from ..training.seeds import derived_seed
-from ..training.teams import Team
+from ..training.teams import Team, batches_to_judge
 from .bert_folder import load_bert
 from .fitting import FEWEST_TO_SPLIT, FitOptions, Holdout, Pace, begin_fit
 from .saved import SavedTuned, TunedSettings
@@ -727,12 +727,10 @@ class TuningJudge:
     ) -> dict[str, float]:
         """Score the model, without dropout, on its share of the batches."""
         model.eval()
-        device = device_of(model)
-        sums = torch.zeros(4, dtype=torch.float64, device=device)
+        sums = torch.zeros(4, dtype=torch.float64, device=device_of(model))
         with torch.no_grad():
-            for batch in team.share_batches(batches).read(0):
-                if len(batch):
-                    sums += self._tally(model, batch.to(device))
+            for batch in batches_to_judge(model, batches, team):
+                sums += self._tally(model, batch)
         total, weight, right, asked = team.add_up(sums).tolist()
         return {"loss": total / max(weight, 1), "accuracy": right / max(asked, 1)}
 

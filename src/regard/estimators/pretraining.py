@@ -11,6 +11,7 @@ from typing import ClassVar, Self
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from ..config import Plain, require, require_one_of, to_dict
 from ..data.batches import plan_batches, split_by_rank
@@ -31,7 +32,7 @@ from ..training.config import TrainingConfig
 from ..training.devices import choose_device, device_of
 from ..training.observers import TrainingProgress
 from ..training.seeds import derived_seed
-from ..training.teams import Team
+from ..training.teams import Team, batches_to_judge
 from .bert_folder import load_bert, save_bert
 from .fitting import FEWEST_TO_SPLIT, FitOptions, Holdout, Pace, begin_fit
 from .text_estimator import TextEstimator, draw_network
@@ -253,33 +254,32 @@ class MaskingJudge:
     ) -> dict[str, float]:
         """Score the model, without dropout, on its share of the batches."""
         model.eval()
-        device = device_of(model)
-        sums = torch.zeros(7, dtype=torch.float64, device=device)
+        sums = torch.zeros(7, dtype=torch.float64, device=device_of(model))
         with torch.no_grad():
-            for batch in team.share_batches(batches).read(0):
-                if len(batch):
-                    moved = batch.to(device)
-                    guesses = Guesses.of(model, moved)
-                    cost = PretrainingLoss().of(guesses, moved)
-                    asked = moved.follows != UNASKED
-                    right = (guesses.follows.argmax(1) == moved.follows) & asked
-                    sums += torch.stack(
-                        [
-                            cost.total.double(),
-                            cost.weight.double().to(device),
-                            cost.penalty.double(),
-                            cost.documents.double().to(device),
-                            (guesses.pieces.argmax(1) == moved.wanted).sum().double(),
-                            right.sum().double(),
-                            asked.sum().double(),
-                        ]
-                    )
+            for batch in batches_to_judge(model, batches, team):
+                sums += _tally(model, batch)
         total, pieces, next_cost, rows, named, judged, asked_rows = team.add_up(sums).tolist()
         return {
             "loss": total / max(pieces, 1) + next_cost / max(rows, 1),
             "accuracy": named / max(pieces, 1),
             "next_accuracy": judged / max(asked_rows, 1),
         }
+
+
+def _tally(model: BertPretraining, batch: MaskedBatch) -> Tensor:
+    """What a batch adds to the sums of ``MaskingJudge``.
+
+    The cost of pieces and how many were asked for, that of next texts and of how many rows; then
+    how many pieces and how many next texts were guessed, and how many next texts were asked for.
+    """
+    guesses = Guesses.of(model, batch)
+    cost = PretrainingLoss().of(guesses, batch)
+    asked = batch.follows != UNASKED
+    named = guesses.pieces.argmax(1) == batch.wanted
+    right = (guesses.follows.argmax(1) == batch.follows) & asked
+    sums = (cost.total, cost.weight, cost.penalty, cost.documents)
+    parts = (*sums, named.sum(), right.sum(), asked.sum())
+    return torch.stack([part.double().to(asked.device) for part in parts])
 
 
 def _sides(

@@ -32,7 +32,7 @@ from ..text.vocab import cut_texts
 from ..training.batches import Batches
 from ..training.devices import device_of
 from ..training.seeds import derived_seed
-from ..training.teams import Team
+from ..training.teams import Team, batches_to_judge
 from .fitting import FEWEST_TO_SPLIT, Holdout
 
 __all__ = [
@@ -264,14 +264,11 @@ class CaptionJudge:
     ) -> dict[str, float]:
         """Score the model, without dropout, on its share of the batches."""
         model.eval()
-        device = device_of(model)
-        sums = torch.zeros(2, dtype=torch.float64, device=device)
-        for batch in team.share_batches(batches).read(0):
-            if not len(batch):
-                continue
-            with torch.no_grad():
-                cost = TokenLoss()(model, batch.to(device))
-            sums += torch.stack([cost.total, cost.weight.to(cost.total)])
+        sums = torch.zeros(2, dtype=torch.float64, device=device_of(model))
+        with torch.no_grad():
+            for batch in batches_to_judge(model, batches, team):
+                cost = TokenLoss()(model, batch)
+                sums += torch.stack([cost.total, cost.weight.to(cost.total)])
         if not self.bleu:
             total, weight = team.add_up(sums).tolist()
             return {"loss": total / weight}

@@ -36,7 +36,7 @@ from ..text.vocab import Vocab, settle_unknown
 from ..training.batches import Batches, Examples
 from ..training.devices import device_of
 from ..training.seeds import derived_seed
-from ..training.teams import Team
+from ..training.teams import Team, batches_to_judge
 from .fitting import FEWEST_TO_SPLIT, FitOptions, Holdout, Reason
 
 __all__ = ["TEMPERATURES", "LabelJudge", "Prepared", "Weighted", "prepare", "score_answers"]
@@ -266,9 +266,8 @@ class LabelJudge:
         first = 4 + len(TEMPERATURES)
         sums = torch.zeros(first + 3 * self.label_count, dtype=torch.float64, device=device)
         with torch.no_grad():
-            for batch in team.share_batches(batches).read(0):
-                if len(batch):
-                    sums += _tally(model, batch.to(device), loss)
+            for batch in batches_to_judge(model, batches, team):
+                sums += _tally(model, batch, loss)
         sums = team.add_up(sums).cpu()
         documents, weight, penalty, right = sums[:4].tolist()
         total = float(sums[4:first].min()) / weight + penalty / documents

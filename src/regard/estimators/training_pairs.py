@@ -28,7 +28,7 @@ from ..text.units import Units, UnitsConfig, build_units
 from ..training.batches import Batches
 from ..training.devices import device_of
 from ..training.seeds import derived_seed
-from ..training.teams import Team
+from ..training.teams import Team, batches_to_judge
 from .fitting import FEWEST_TO_SPLIT, Holdout
 from .saved import TranslatorSettings
 
@@ -141,18 +141,14 @@ class PairJudge:
     ) -> dict[str, float]:
         """Score the model, without dropout, on its share of the batches."""
         model.eval()
-        device = device_of(model)
-        sums = torch.zeros(2, dtype=torch.float64, device=device)
+        sums = torch.zeros(2, dtype=torch.float64, device=device_of(model))
         counts, seen = np.zeros(BLEU_COUNTS), 0
-        for batch in team.share_batches(batches).read(0):
-            if not len(batch):
-                continue
-            moved = batch.to(device)
+        for batch in batches_to_judge(model, batches, team):
             with torch.no_grad():
-                cost = TokenLoss()(model, moved)
+                cost = TokenLoss()(model, batch)
             sums += torch.stack([cost.total, cost.weight.to(cost.total)])
             if self.bleu and seen * team.size < MOST_WRITTEN:
-                counts += self._written(model, moved, batch)
+                counts += self._count_written(model, batch)
                 seen += len(batch)
         if not self.bleu:
             total, weight = team.add_up(sums).tolist()
@@ -161,10 +157,11 @@ class PairJudge:
         total, weight, *shared = team.add_up(everything).tolist()
         return {"loss": total / weight, "bleu": bleu_of_counts(np.array(shared))}
 
-    def _written(self, model: PairModel, moved: PairBatch, batch: PairBatch) -> NDArray[np.float64]:
-        found = generate(model, moved.source, self.generation)
-        texts = [self.units.decode(candidates[0].ids.tolist()) for candidates in found]
-        references = [self.units.decode(row.tolist()) for row in batch.target.rows()]
+    def _count_written(self, model: PairModel, batch: PairBatch) -> NDArray[np.float64]:
+        """What BLEU is made of, for the pairs of a batch."""
+        written = generate(model, batch.source, self.generation)
+        texts = [self.units.decode(candidates[0].ids.tolist()) for candidates in written]
+        references = [self.units.decode(row.tolist()) for row in batch.target.to("cpu").rows()]
         return bleu_counts(texts, references)
 
 

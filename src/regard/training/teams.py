@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Protocol
 
 from torch import Tensor, nn
 
 from .batches import B, Batches
+from .devices import device_of
 from .loop import LossFunction
 from .state import M
 
-__all__ = ["Alone", "Team"]
+__all__ = ["Alone", "Team", "batches_to_judge"]
 
 
 class Team(Protocol):
@@ -64,3 +66,11 @@ class Alone:
     def spread(self, content: bytes) -> bytes:
         """The bytes as they are."""
         return content
+
+
+def batches_to_judge(model: nn.Module, batches: Batches[B], team: Team) -> Iterator[B]:
+    """Give the batches that this process judges a model by, where the model is; no empty ones."""
+    device = device_of(model)
+    for batch in team.share_batches(batches).read(0):
+        if len(batch):
+            yield batch.to(device)
