@@ -6,7 +6,6 @@ A file replaces nothing that it must not.
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -161,10 +160,7 @@ class Drawn(Generic[D]):
         if json:
             show(*(finding.to_json() for finding in self.found))
         elif out is None:
-            width = shutil.get_terminal_size().columns
-            is_terminal = sys.stdout is not None and sys.stdout.isatty()
-            terminal = Terminal.detect(os.environ, is_terminal, width=width)
-            show_drawn("\n\n".join(self.lines(self.found, terminal)))
+            show_drawn("\n\n".join(self.lines(self.found, Terminal.here())))
         if out is not None:
             self._write(out)
             say(f"written to {out}", quiet=quiet)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..config import require_one_of, with_text_values
+from ..config import Plain, require_one_of, with_text_values
 from ..errors import ConfigError, DataError, ModelError
 from ..estimators.named import CLASSIFIER_PARTS, USUAL_RECIPE, classifier_from, split_changes
 from .inputs import near_file, open_documents
@@ -41,6 +41,7 @@ __all__ = [
     "Place",
     "TrainingJob",
     "classifier_from",
+    "describe_writing",
     "end_of_training",
     "held_out",
     "require_out",
@@ -329,6 +330,21 @@ class TrainingJob:
     def _say(self, lines: Iterable[str]) -> None:
         for line in lines:
             say(line, quiet=self.quiet)
+
+
+def describe_writing(facts: Mapping[str, Plain], noun: str, *, bleu: str) -> list[str]:
+    """Say how good a network is that writes, by its best epoch on the held-out ``noun``."""
+    if not facts[f"validation_{noun}"]:
+        return ["nothing was held out, so how good it is was not measured"]
+    if facts["best_epoch"] is None:
+        return []
+    score = f"loss {facts['validation_loss']:.4f}"
+    if facts["validation_bleu"] is not None:
+        score = f"{bleu} {facts['validation_bleu']:.2f} and {score}"
+    return [
+        f"best epoch {facts['best_epoch']}: {score} on {facts[f'validation_{noun}']:,} held-out "
+        f"{noun}; these chose the epoch, so measure on others"
+    ]
 
 
 @contextmanager

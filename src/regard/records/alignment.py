@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import sys
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -248,8 +245,7 @@ class Alignment:
         """Print the matrix, in colour where the terminal can."""
         from ..views.alignment.terminal import Terminal, render
 
-        width = shutil.get_terminal_size().columns
-        print(render([self], Terminal.detect(os.environ, sys.stdout.isatty(), width=width)))
+        print(render([self], Terminal.here()))
 
     def write_image(self, path: str | Path) -> None:
         """Write a picture, PNG or SVG by the name of the file; needs the extra ``plots``."""

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import os
-import shutil
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -148,8 +145,7 @@ class Caption:
         """Print it, in colour where the terminal can."""
         from ..views.caption.terminal import Terminal, render
 
-        width = shutil.get_terminal_size().columns
-        print(render(self, Terminal.detect(os.environ, sys.stdout.isatty(), width=width)))
+        print(render(self, Terminal.here()))
 
     def write_image(self, path: str | Path) -> None:
         """Write a picture for each word, PNG or SVG by the name of the file; needs ``plots``."""

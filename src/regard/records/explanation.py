@@ -5,9 +5,6 @@ Plain data, no tensors, no model.
 
 from __future__ import annotations
 
-import os
-import shutil
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -303,8 +300,7 @@ class Explanation(Record):
         """Print the explanation, in colour where the terminal can."""
         from ..views.explanation.terminal import Terminal, render
 
-        width = shutil.get_terminal_size().columns
-        print(render(self, Terminal.detect(os.environ, sys.stdout.isatty(), width=width)))
+        print(render(self, Terminal.here()))
 
     def write_image(self, path: str | Path) -> None:
         """Write a picture, PNG or SVG by the name of the file; needs the extra ``plots``."""

@@ -171,6 +171,17 @@ class TuningJob(TrainingJob):
         ]
 
 
+def _given(asked: TrainingToDo | ModelToEvaluate) -> dict[str, str | None]:
+    """What the options say of the columns."""
+    return {
+        "text_column": asked.text_column,
+        "label_column": asked.label_column,
+        "source_column": asked.source_column,
+        "target_column": asked.target_column,
+        "encoding": asked.encoding,
+    }
+
+
 def _train(task: str, asked: TrainingToDo) -> None:
     from ...estimators.bert_usages import USAGES
 
@@ -178,14 +189,7 @@ def _train(task: str, asked: TrainingToDo) -> None:
         raise ConfigError(f"--task {task} tunes a BERT; name its folder with --bert")
     if asked.network is not None:
         raise ConfigError(f"--task {task} has the network of --bert; leave --model out")
-    given = {
-        "text_column": asked.text_column,
-        "label_column": asked.label_column,
-        "source_column": asked.source_column,
-        "target_column": asked.target_column,
-        "encoding": asked.encoding,
-    }
-    columns = _Columns.of(task, given, {})
+    columns = _Columns.of(task, _given(asked), {})
     opened = columns.open(answered=True)
     reader = open_documents(asked.data, opened, asked.on_bad_row)
     fraction, judged = held_out(asked.validation, opened, asked.on_bad_row)
@@ -207,14 +211,7 @@ def _evaluate(task: str, asked: ModelToEvaluate) -> None:
     delivery = Delivery(asked.out, asked.json, asked.quiet, (asked.data,), "scores", (".json",))
     existing(asked.data)
     estimator = USAGES[task].load(asked.model, device=asked.device)
-    given = {
-        "text_column": asked.text_column,
-        "label_column": asked.label_column,
-        "source_column": asked.source_column,
-        "target_column": asked.target_column,
-        "encoding": asked.encoding,
-    }
-    columns = _Columns.of(task, given, estimator.facts_)
+    columns = _Columns.of(task, _given(asked), estimator.facts_)
     reader = open_documents(asked.data, columns.open(answered=True), asked.on_bad_row)
     documents = counted(reader, "read", quiet=asked.quiet, source=reader)
     found = estimator.evaluate_examples(

@@ -11,7 +11,13 @@ from ...config import require_one_of, with_text_values
 from ...errors import ConfigError, DataError
 from ..inputs import existing
 from ..output import Delivery, Drawn, Remarks, counted, say, show
-from ..training import TRANSLATOR_PARTS, TrainingJob, share_or_file, split_changes
+from ..training import (
+    TRANSLATOR_PARTS,
+    TrainingJob,
+    describe_writing,
+    share_or_file,
+    split_changes,
+)
 from .task import (
     Answering,
     ModelToEvaluate,
@@ -57,20 +63,9 @@ class CaptionJob(TrainingJob):
 
     def describe(self) -> Sequence[str]:
         """Say how good it is, and what can be done next."""
-        facts, out = self.estimator.facts_, self.asked.out
-        lines = []
-        if not facts["validation_captions"]:
-            lines.append("nothing was held out, so how good it is was not measured")
-        elif facts["best_epoch"] is not None:
-            score = f"loss {facts['validation_loss']:.4f}"
-            if facts["validation_bleu"] is not None:
-                score = f"BLEU-4 {facts['validation_bleu']:.2f} and {score}"
-            lines.append(
-                f"best epoch {facts['best_epoch']}: {score} on {facts['validation_captions']:,} "
-                "held-out captions; these chose the epoch, so measure on others"
-            )
+        out = self.asked.out
         return [
-            *lines,
+            *describe_writing(self.estimator.facts_, "captions", bleu="BLEU-4"),
             f"saved to {out}",
             f"  regard evaluate {out} TEST.parquet --out errors.html",
             f"  regard caption {out} PHOTO.jpg --out page.html",

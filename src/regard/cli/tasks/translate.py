@@ -17,6 +17,7 @@ from ..output import Delivery, Drawn, Remarks, counted, say
 from ..training import (
     TRANSLATOR_PARTS,
     TrainingJob,
+    describe_writing,
     held_out,
     translator_from,
     translator_networks,
@@ -76,18 +77,9 @@ def _summary(translator: Translator, out: Path) -> list[str]:
             f"{facts['pairs_left_out']:,} pairs were left out: an empty side, or one of more than "
             f"{translator.units.longest} pieces (units.longest)"
         )
-    if not facts["validation_pairs"]:
-        lines.append("nothing was held out, so how good it is was not measured")
-    elif facts["best_epoch"] is not None:
-        score = f"loss {facts['validation_loss']:.4f}"
-        if facts["validation_bleu"] is not None:
-            score = f"BLEU {facts['validation_bleu']:.2f} and {score}"
-        lines.append(
-            f"best epoch {facts['best_epoch']}: {score} on {facts['validation_pairs']:,} held-out "
-            "pairs; these chose the epoch, so measure on others"
-        )
     return [
         *lines,
+        *describe_writing(facts, "pairs", bleu="BLEU"),
         f"saved to {out}",
         f"  regard evaluate {out} TEST.tsv",
         f'  regard translate {out} "..."',

@@ -26,7 +26,16 @@ from .words import (
     write_need,
 )
 
-__all__ = ["fragment", "legend", "matrix", "notebook", "render", "scripts", "styles"]
+__all__ = [
+    "draw_verdict",
+    "fragment",
+    "legend",
+    "matrix",
+    "notebook",
+    "render",
+    "scripts",
+    "styles",
+]
 
 
 def render(sources: Sequence[Sequence[Alignment]], *, title: str = "Where it looked") -> str:
@@ -113,18 +122,17 @@ def _candidate(alignment: Alignment, rank: int) -> str:
         f'<p class="rg-caption">Written{chosen_by}</p>{_sentence(alignment, "to")}'
         f'<p class="rg-said" aria-live="polite">{escape(tell_looks(alignment))}</p>'
         + (f'<p class="rg-notes">{escape(notes)}</p>' if notes else "")
-        + f"{matrix(alignment)}{_receipt(alignment)}</section>"
+        + f"{matrix(alignment)}{draw_verdict(tell_verdict(alignment))}</section>"
     )
 
 
-def _receipt(alignment: Alignment) -> str:
-    """Whether what was looked at matters."""
-    said = tell_verdict(alignment)
-    if not said:
+def draw_verdict(lines: Sequence[str]) -> str:
+    """Draw whether what was looked at matters: what to conclude first; nothing without lines."""
+    if not lines:
         return ""
-    first, *rest = (escape(line) for line in said)
-    told = "".join(f"<p>{line}</p>" for line in rest)
-    return f'<section class="rg-receipt"><p class="rg-verdict">{first}</p>{told}</section>'
+    conclusion, *others = map(escape, lines)
+    told = "".join(f"<p>{line}</p>" for line in others)
+    return f'<section class="rg-receipt"><p class="rg-verdict">{conclusion}</p>{told}</section>'
 
 
 def _sentence(alignment: Alignment, side: str) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from ...records.caption import Caption, CaptionEvaluation
+from ..alignment.page import draw_verdict
 from ..alignment.words import stretches
 from ..drawing.page import asset, definitions, escape, link_documents, page
 from ..drawing.words import plural, two_digits
@@ -91,7 +92,7 @@ def fragment(caption: Caption) -> str:
         f'<p class="rg-sentence" dir="auto">{told}</p>{_references(caption)}'
         f'<p class="rg-said" aria-live="polite">{escape(tell_looks(caption))}</p>'
         + (f'<p class="rg-notes">{escape(notes)}</p>' if notes else "")
-        + f'</div></div><ol class="rg-looks">{looks}</ol>{_receipt(caption)}'
+        + f'</div></div><ol class="rg-looks">{looks}</ol>{draw_verdict(tell_verdict(caption))}'
         '<div class="rg-legend"><span>Clear cells were looked at most for the word below, dark '
         "ones hardly or not at all; the heaviest is outlined, and its weight stands beside the "
         "word. Point at a word to see it large.</span></div></article>"
@@ -157,16 +158,6 @@ def _references(caption: Caption) -> str:
     lines = "".join(f'<li dir="auto">{escape(one)}</li>' for one in caption.references)
     cost = "" if caption.loss is None else f" <small>loss {caption.loss:.2f}</small>"
     return f'<p class="rg-caption">People wrote{cost}</p><ul class="rg-people">{lines}</ul>'
-
-
-def _receipt(caption: Caption) -> str:
-    """Whether what was looked at matters."""
-    said = tell_verdict(caption)
-    if not said:
-        return ""
-    first, *rest = (escape(line) for line in said)
-    told = "".join(f"<p>{line}</p>" for line in rest)
-    return f'<section class="rg-receipt"><p class="rg-verdict">{first}</p>{told}</section>'
 
 
 def _index(captions: Sequence[Caption]) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -33,6 +36,13 @@ class Terminal:
     ) -> Terminal:
         """Read off the environment what the terminal can do; ``NO_COLOR`` is honoured."""
         return cls(width, _depth(environment, is_terminal), _is_dark(environment))
+
+    @classmethod
+    def here(cls) -> Terminal:
+        """Read off this process what the terminal that it prints to can do."""
+        is_terminal = sys.stdout is not None and sys.stdout.isatty()
+        width = shutil.get_terminal_size().columns
+        return cls.detect(os.environ, is_terminal, width=width)
 
     @property
     def theme(self) -> Theme:
