@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -22,6 +23,10 @@ from .options import (
     Quiet,
 )
 from .output import Delivery, counted, require_output, say
+
+if TYPE_CHECKING:
+    from ..arena.run import Sides
+    from ..records.comparison import Comparison
 
 __all__ = ["compare"]
 
@@ -92,13 +97,10 @@ def compare(
     from ..arena.contenders import CONTENDERS
     from ..arena.run import Arena, sides
     from ..data.columns import Columns
-    from ..data.fingerprints import fingerprints, shared
     from ..training.devices import choose_device
     from ..training.observers import Progress, Stage
     from ..views.comparison.page import render
-    from ..views.comparison.picture import write_picture
     from ..views.comparison.terminal import summary
-    from ..views.drawing.words import plural
 
     require_seed(seed)
     delivery = Delivery(out, json, quiet, (data, test), "comparison")
@@ -120,12 +122,8 @@ def compare(
     documents = counted(open_documents(data, columns, on_bad_row), "read", quiet=quiet)
     asked = None if test is None else open_documents(test, columns, on_bad_row)
     both = sides(documents, asked, seed=seed, limit=limit)
-    if both.unanswerable:
-        left_out = plural(both.unanswerable, "test document")
-        say(f"! left out: {left_out} whose label nobody learns", quiet=quiet)
-    both_have = shared(fingerprints(both.test), fingerprints(both.training))
-    if both_have:
-        say(f"! {both_have:,} test texts are training texts too: scores may flatter", quiet=quiet)
+    for doubt in _doubts(both):
+        say(f"! {doubt}", quiet=quiet)
     tested = Path(test).name if test else "a fifth held out"
     folder = out.with_name(f"{out.stem}.trainings")
     if again:
@@ -147,9 +145,28 @@ def compare(
         )
         found = arena.run()
     if picture:
-        try:
-            write_picture(found, drawn)
-            say(f"picture written to {drawn}", quiet=quiet)
-        except MissingExtra as problem:
-            say(f"no picture: {problem}", quiet=quiet)
+        _draw(found, drawn, quiet=quiet)
     delivery.give(found, page=render, lines=summary)
+
+
+def _doubts(both: Sides) -> Iterator[str]:
+    """Say what there is to doubt in the documents to learn from and those to test on."""
+    from ..data.fingerprints import fingerprints, shared
+    from ..views.drawing.words import plural
+
+    if both.unanswerable:
+        yield f"left out: {plural(both.unanswerable, 'test document')} whose label nobody learns"
+    both_have = shared(fingerprints(both.test), fingerprints(both.training))
+    if both_have:
+        yield f"{both_have:,} test texts are training texts too: scores may flatter"
+
+
+def _draw(comparison: Comparison, path: Path, *, quiet: bool) -> None:
+    """Draw the picture beside the page, where there is what draws it."""
+    from ..views.comparison.picture import write_picture
+
+    try:
+        write_picture(comparison, path)
+        say(f"picture written to {path}", quiet=quiet)
+    except MissingExtra as problem:
+        say(f"no picture: {problem}", quiet=quiet)

@@ -105,13 +105,9 @@ def diff(
     require_shared_labels(before, after, settings)
     others = [DocumentClassifier.load(folder, device=device) for folder in models or ()]
     if train_data is not None:
-        say(
-            "training the old model again with another seed, to learn what that changes",
-            quiet=quiet,
-        )
         again = replace(asked, data=train_data)
         training = again.open(before.facts_, several=several, tell=remarks.add)
-        others.append(_train_again(before, counted(training, "read", quiet=quiet), device))
+        others.append(_train_again(before, training, device, quiet=quiet))
     if others:
         documents = counted(reader, "learning the usual overlap", quiet=quiet)
         learnt = learn_usual(before, others, documents, settings)
@@ -127,13 +123,15 @@ def diff(
 
 
 def _train_again(
-    old: DocumentClassifier, documents: Iterable[Document], device: str
+    old: DocumentClassifier, documents: Iterable[Document], device: str, *, quiet: bool
 ) -> DocumentClassifier:
     """Train a model as the old one was, with another seed."""
     from sklearn.base import clone
 
     from ..estimators.fitting import FitOptions
 
+    say("training the old model again with another seed, to learn what that changes", quiet=quiet)
+    documents = counted(documents, "read", quiet=quiet)
     again = clone(old)
     training = replace(old.training, seed=old.training.seed + 1)
     again.set_params(training=training, device=device, progress=False)
