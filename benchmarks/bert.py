@@ -36,14 +36,13 @@ from regard.data.spans import Marked, read_marked
 from regard.data.tuning import Example
 from regard.estimators.bert_folder import save_bert
 from regard.estimators.bert_usages import (
-    TUNING,
     BertSpanFinder,
     BertTagger,
     BertTextClassifier,
-    BertUsage,
 )
 from regard.estimators.fitting import FitOptions
 from regard.estimators.pretraining import PRETRAINING, Pretrainer
+from regard.estimators.tuning import TUNING, BertUsage
 from regard.models.bert import BertConfig
 from regard.models.tuned_bert import TuningConfig
 from regard.tasks.spans import score_segments

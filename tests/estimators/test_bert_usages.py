@@ -14,13 +14,13 @@ from regard.data.tuning import Example, windows
 from regard.errors import ConfigError, DataError, ModelError
 from regard.estimators.bert_folder import save_bert
 from regard.estimators.bert_usages import (
-    TUNING,
     USAGES,
     BertPairClassifier,
     BertSpanFinder,
     BertTagger,
     BertTextClassifier,
 )
+from regard.estimators.tuning import TUNING
 from regard.models.bert import BertConfig
 from regard.models.tuned_bert import TuningConfig
 from regard.text.pieces import SPECIAL, WordPieces

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
     from ..data.columns import Columns
     from ..data.readers import Reader
-    from ..estimators.bert_usages import BertUsage
     from ..estimators.captioner import Captioner
     from ..estimators.classifier import DocumentClassifier
     from ..estimators.fitting import FitOptions
     from ..estimators.pretraining import Pretrainer
     from ..estimators.trainer import Run
     from ..estimators.translator import Translator
+    from ..estimators.tuning import BertUsage
     from ..models.base import PairConfig
     from ..records.data import Check
     from ..records.history import History

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from ...data.spans import Marked
     from ...data.tuning import Example
     from ...data.writers import Cell, Cells
-    from ...estimators.bert_usages import BertUsage
     from ...estimators.fitting import FitOptions
+    from ...estimators.tuning import BertUsage
     from ...text.document import Document
 
 __all__ = ["BERT_TASKS"]
