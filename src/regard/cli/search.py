@@ -14,7 +14,7 @@ from .options import Data, Device, Encoding, Json, LabelsSeparator, OnBadRow, Qu
 from .output import require_outside_models, say, show
 from .reasons import read_reasons
 from .settings_file import toml
-from .tasks.classify import open_files
+from .tasks.classifier_training import open_files
 from .train import (
     Changes,
     EvidenceColumn,
