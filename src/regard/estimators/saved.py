@@ -25,12 +25,11 @@ from ..models.base import Model, ModelConfig, PairConfig
 from ..models.bert import BertConfig
 from ..models.bert_han import BertHANConfig
 from ..models.ensemble import ensemble_of
-from ..models.ngrams import Emphasis, Marking, NGramTable
 from ..models.picture_reader import load_backbone
 from ..models.reader import TextReader
 from ..models.show_attend_tell import BACKBONES, ShowAttendTellConfig
 from ..models.tuned_bert import TuningConfig
-from ..models.wide import Wide, WideConfig, WidePart
+from ..models.wide import WideConfig
 from ..nn.pictures import EfficientNetLite0
 from ..records.history import History
 from ..tasks.baselines import TfidfBaseline
@@ -47,6 +46,7 @@ from .card import Card
 from .folder import WEIGHTS, SavedFolder, open_folder, write_folder, write_weights
 from .label_forms import LabelForm
 from .pretrained import know_words
+from .saved_wide import WIDE, SavedWide
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -73,13 +73,6 @@ W = TypeVar("W", bound=PairConfig | ShowAttendTellConfig)
 
 PIECES = "pieces.json"
 _SEEN = "seen.safetensors"
-_WIDE = "wide.safetensors"
-_KINDS = ("words", "letters")  # of features, in their order
-_ARRAYS = (
-    *("intercepts", "scale", "emphasis", "marking"),
-    *(f"{kind}.{name}" for kind in _KINDS for name in ("keys", "rarity", "weights")),
-)
-_AGAIN = "copy or train it again"
 MOST_SEEDS = 100
 """Networks that may answer together."""
 _COOLEST, _HOTTEST = 1e-3, 1e3  # far beyond what a temperature is ever fitted to
@@ -131,96 +124,6 @@ class Settings:
         return _by_part(self)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SavedWide:
-    """The n-grams that stand beside a network."""
-
-    parts: tuple[WidePart, ...]  # of words, and if there is a second, of their letters
-    intercepts: NDArray[np.float32]  # (classes,)
-    scale: float  # of the network
-
-    @classmethod
-    def of(cls, model: Wide) -> SavedWide:
-        """What a model keeps of its n-grams."""
-        return cls(model.parts, model.intercepts.detach().cpu().numpy(), model.scale)
-
-    def beside(self, network: Model) -> Wide:
-        """Put the n-grams beside a network."""
-        return Wide(network, self.parts, intercepts=self.intercepts, scale=self.scale)
-
-    def write(self, path: Path) -> None:
-        """Write the part of a folder that holds them."""
-        emphasis, marking = self.parts[0].table.emphasis, self.parts[0].table.marking
-        arrays = {"intercepts": self.intercepts, "scale": np.array([self.scale])}
-        if emphasis:
-            arrays["emphasis"] = np.array([emphasis.first, emphasis.last])
-        if marking is not None:
-            arrays["marking"] = marking.log_odds
-        for name, part in zip(_KINDS, self.parts, strict=False):
-            arrays[f"{name}.keys"] = part.table.keys
-            arrays[f"{name}.rarity"] = part.table.rarity
-            arrays[f"{name}.weights"] = part.weights
-        save_arrays({name: np.ascontiguousarray(array) for name, array in arrays.items()}, path)
-
-    @classmethod
-    def read(
-        cls, opened: SavedFolder, *, longest: int, class_count: int, word_count: int
-    ) -> SavedWide | None:
-        """Read what ``write`` wrote, nothing where there is none; what does not fit is an error."""
-        path = opened.path / _WIDE
-        if not path.exists():
-            return None
-        arrays = load_arrays(path)
-        opened.require_known(f"{_WIDE} holds", arrays, _ARRAYS)
-        _require(path, arrays, "intercepts", (class_count,), np.float32)
-        _require(path, arrays, "scale", (1,), np.float64)
-        parts = [_wide_part(path, arrays, "words", longest, class_count)]
-        if any(name.startswith("letters.") for name in arrays):
-            parts.append(_wide_part(path, arrays, "letters", 1, class_count))
-        if "emphasis" in arrays:
-            emphasis = _emphasis(path, arrays)
-            parts = [replace(part, table=replace(part.table, emphasis=emphasis)) for part in parts]
-        if "marking" in arrays:
-            marking = Marking(_require(path, arrays, "marking", (word_count,), np.float32))
-            parts = [replace(part, table=replace(part.table, marking=marking)) for part in parts]
-        return cls(tuple(parts), arrays["intercepts"], float(arrays["scale"][0]))
-
-
-def _emphasis(path: Path, arrays: Mapping[str, np.ndarray]) -> Emphasis:
-    first, last = _require(path, arrays, "emphasis", (2,), np.float64).tolist()
-    if min(first, last) < 0:
-        raise ModelError(f"{path} holds n-grams that count less than nothing; {_AGAIN}")
-    return Emphasis(first, last)
-
-
-def _wide_part(
-    path: Path, arrays: Mapping[str, np.ndarray], name: str, longest: int, class_count: int
-) -> WidePart:
-    count = len(arrays.get(f"{name}.keys", ()))
-    keys = _require(path, arrays, f"{name}.keys", (count,), np.int64)
-    rarity = _require(path, arrays, f"{name}.rarity", (count,), np.float32)
-    weights = _require(path, arrays, f"{name}.weights", (count, class_count), np.float32)
-    if not (np.diff(keys) > 0).all() or not (keys > 0).all() or not (rarity > 0).all():
-        raise ModelError(f"{path} holds n-grams out of order, or of no worth; {_AGAIN}")
-    return WidePart(NGramTable(keys, rarity, longest), weights)
-
-
-def _require(
-    path: Path,
-    arrays: Mapping[str, np.ndarray],
-    name: str,
-    shape: tuple[int, ...],
-    kind: type[np.generic],
-) -> np.ndarray:
-    """The array of this name, which must be of this shape and hold numbers of this kind."""
-    array = arrays.get(name)
-    if array is None or array.shape != shape or array.dtype != kind:
-        raise ModelError(f"{path} holds no {name} of {shape} numbers; {_AGAIN}")
-    if not np.isfinite(array).all():
-        raise ModelError(f"{path}: {name} holds what is no number; {_AGAIN}")
-    return array
-
-
 @dataclass(frozen=True)
 class Saved:
     """Everything that makes a fitted classifier again."""
@@ -252,7 +155,7 @@ class Saved:
             baseline = self.baseline
             parts["baseline.safetensors"] = lambda path: baseline.save(path.parent)
         if self.wide is not None:
-            parts[_WIDE] = self.wide.write
+            parts[WIDE] = self.wide.write
         if self.seen is not None:
             parts[_SEEN] = partial(save_arrays, {"fingerprints": self.seen})
         _write(folder, "classify", self, about=answers, parts=parts, card=CLASSIFIER_CARD)
@@ -282,7 +185,7 @@ class Saved:
             folder,
             "classify",
             says=("classes", "multilabel", "temperature", *_names(Settings)),
-            parts=("vocab.txt", PIECES, "baseline.safetensors", "baseline.txt", _WIDE, _SEEN),
+            parts=("vocab.txt", PIECES, "baseline.safetensors", "baseline.txt", WIDE, _SEEN),
         )
         kind = _network(opened, {**MODELS, **(models or {})})
         with opened.reading():
@@ -616,12 +519,12 @@ def _wide(
     """The n-grams beside the network; none where they were not asked for, or not learnt."""
     if config is None:
         return None
-    found = SavedWide.read(
+    ngrams = SavedWide.read(
         opened, longest=config.longest, class_count=class_count, word_count=word_count
     )
-    if found is None and "ngrams" in opened.section("facts"):
-        raise ModelError(f"{opened.path} has no {_WIDE}; {_AGAIN}")
-    return found
+    if ngrams is None and "ngrams" in opened.section("facts"):
+        raise ModelError(f"{opened.path} has no {WIDE}; copy or train it again")
+    return ngrams
 
 
 def _labels(opened: SavedFolder, *, empty: bool = False) -> LabelIndex:
