@@ -22,13 +22,13 @@ from measuring import keep_run
 from numpy.typing import NDArray
 
 from regard.data.batch import collate
-from regard.estimators.wide import LearningData, Learnt, learn_ngrams
 from regard.models.ngrams import Rows
 from regard.models.wide import WideConfig, rows_of
 from regard.tasks.bootstrap import percentiles
 from regard.tasks.calibration import fit_temperature
 from regard.text.tokenize import TextConfig, tokenize_many
 from regard.text.vocab import Vocab, count_words
+from regard.training.ngrams import LearningData, Learnt, learn_ngrams
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 DRAWS = 1000

@@ -78,7 +78,7 @@ def letters_as_long_as(scale: object) -> AbstractContextManager[object]:
     """So long are vectors of letters; None: as they are."""
     if scale is None:
         return nullcontext()
-    return patch("regard.estimators.wide._letters_scale", lambda data: scale)
+    return patch("regard.training.ngrams._letters_scale", lambda data: scale)
 
 
 def training_texts(path: Path) -> Texts:

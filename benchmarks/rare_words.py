@@ -57,7 +57,7 @@ def measure(texts: Texts, fewest: int, letters: float) -> dict[str, float]:
     right, losses = [], []
     for fold in range(ASKED):
         out = np.arange(len(texts.labels)) % FOLDS == fold
-        with patch("regard.estimators.wide._letters_scale", lambda data: letters):
+        with patch("regard.training.ngrams._letters_scale", lambda data: letters):
             logits, _ = weigh_left_out(texts, read_alike, out, fewest=fewest)
         labels = texts.labels[out]
         right.append(logits.argmax(axis=1) == labels)

@@ -23,13 +23,13 @@ from measuring import RESULTS, provenance, save
 from numpy.typing import NDArray
 
 from regard import DocumentClassifier, TrainingConfig
-from regard.estimators.wide import LearningData, learn_ngrams
 from regard.models.ngrams import Rows
 from regard.models.wide import WideConfig, WidePart
 from regard.tasks.calibration import fit_temperature, log_loss
 from regard.text.characters import lower_words
 from regard.text.tokenize import TextConfig
 from regard.text.vocab import UNKNOWN, Numbering, Vocab
+from regard.training.ngrams import LearningData, learn_ngrams
 
 MOST = 2_000  # reviews of IMDB
 MANY = 3_000  # documents of other sets with long texts

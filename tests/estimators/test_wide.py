@@ -9,7 +9,10 @@ from safetensors.numpy import load_file, save_file
 
 from regard import DocumentClassifier, ModelError
 from regard.estimators.folder import seal
-from regard.estimators.wide import (
+from regard.estimators.wide import _first_say, fit_blend
+from regard.models.ngrams import Emphasis, Rows
+from regard.models.wide import Wide, WideConfig
+from regard.training.ngrams import (
     EMPHASES,
     LETTERS_OF_MORE,
     LETTERS_OF_NEW,
@@ -18,12 +21,8 @@ from regard.estimators.wide import (
     USUAL,
     LearningData,
     MarkedReasons,
-    _first_say,
-    fit_blend,
     learn_ngrams,
 )
-from regard.models.ngrams import Emphasis, Rows
-from regard.models.wide import Wide, WideConfig
 from support.reviews import reviews, tagged, tiny
 
 TEXTS, LABELS = reviews(60, seed=5)
@@ -316,7 +315,7 @@ def test_of_too_many_documents_some_are_learnt_from(monkeypatch):
     """A network alone is no answer to many documents and classes."""
     data = learning(count=400)
     nnz = sum(len(set(row)) for row in data.rows.ids.reshape(-1, 10).tolist())
-    monkeypatch.setattr("regard.estimators.wide.MAX_WORK", nnz // 2)
+    monkeypatch.setattr("regard.training.ngrams.MAX_WORK", nnz // 2)
     learnt = learn_ngrams(data, WideConfig(longest=1))
     weights = learnt.after.weights[:, 1] - learnt.after.weights[:, 0]
     assert learnt.tables[0].keys[weights.argmax()] == 3
@@ -470,7 +469,7 @@ def test_what_sentences_count_is_saved(tmp_path):
 def test_how_far_naive_bayes_is_trusted_is_chosen_from_the_data(monkeypatch):
     """From few documents it is trusted little, from many by half where labels are wrong."""
     assert learn_ngrams(learning(count=200), WideConfig()).caution.trust == 0.25
-    monkeypatch.setattr("regard.estimators.wide.ENOUGH", 100)
+    monkeypatch.setattr("regard.training.ngrams.ENOUGH", 100)
     held_out = np.where(np.arange(400) < 100, 0, -1)
     chosen = []
     for wrong in (0.1, 0.4):
@@ -508,8 +507,8 @@ def test_one_group_leaves_no_choice():
 def test_what_few_documents_chose_is_asked_of_all(monkeypatch):
     """Documents held out say whether the weights of all documents should cost more."""
     data = replace(noisy(0.3, 2000), held_out_in=np.where(np.arange(2000) % 10, -1, 0))
-    monkeypatch.setattr("regard.estimators.wide.PENALTIES", (1.0,))
-    monkeypatch.setattr("regard.estimators.wide.USUAL", 0)
+    monkeypatch.setattr("regard.training.ngrams.PENALTIES", (1.0,))
+    monkeypatch.setattr("regard.training.ngrams.USUAL", 0)
     assert learn_ngrams(data, WideConfig()).caution.penalty == 1.0
-    monkeypatch.setattr("regard.estimators.wide.MOST_TO_CHOOSE", (100, 1))
+    monkeypatch.setattr("regard.training.ngrams.MOST_TO_CHOOSE", (100, 1))
     assert learn_ngrams(data, WideConfig()).caution.penalty == 4.0

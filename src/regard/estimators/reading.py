@@ -31,7 +31,7 @@ from ..text.tokenize import (
     tokenize_many,
 )
 from ..text.vocab import Vocab, settle_unknown
-from .wide import CLEARLY, LearningData, learn_ngrams
+from ..training.ngrams import CLEARLY, LearningData, learn_ngrams
 
 __all__ = ["FEW_WORDS", "settle_reading"]
 
