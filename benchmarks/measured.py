@@ -35,11 +35,12 @@ LEARNING = (
     *inside("tasks", "calibration classify loss"),
     *inside("estimators", "own_vectors recipes trainer training_documents"),
     *inside("data", "batches splits"),
-    "estimators/classifier.py: fit_documents _train _find_start _find_vectors _batches "
-    "_answer_held_out _widen _epochs_learnt",
+    "estimators/members.py",
+    "estimators/classifier.py: fit_documents _prepare _train _find_start _find_vectors "
+    "_answer_held_out _widen",
 )
-NGRAMS = (*inside("models", "ngrams wide"), "estimators/wide.py", "tasks/linear.py")
-NGRAMS = (*NGRAMS, "text/spelling.py")
+LEARNING_NGRAMS = ("estimators/wide.py", "training/ngrams.py", "tasks/linear.py")
+NGRAMS = (*inside("models", "ngrams wide"), *LEARNING_NGRAMS, "text/spelling.py")
 CLASSIFIER = (*READING, *HAN, *LEARNING, *NGRAMS)
 ASKING = inside("explain", "answers attention erasing erasure gradients methods rankings shares")
 EXPLAINING = (*ASKING, *inside("explain", "receipts verdicts"), "estimators/default_method.py")
@@ -75,7 +76,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         *BERT,
         *inside("models", "tuned_bert"),
         *inside("data", "masking spans tuning"),
-        *inside("estimators", "bert_usages pretraining trainer"),
+        *inside("estimators", "bert_usages pretraining trainer tuning"),
         *inside("tasks", "pretrain spans tuning"),
     ),
     "bert_han": (
@@ -139,7 +140,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "planted-words": CHOSEN,
     "pooling": (*CLASSIFIER, "models/cahan.py"),
     "pooling-few": (*CLASSIFIER, "models/cahan.py"),
-    "rare-words": ("estimators/wide.py", "models/ngrams.py", "text/vocab.py", "tasks/linear.py"),
+    "rare-words": (*LEARNING_NGRAMS, "models/ngrams.py", "text/vocab.py"),
     "receipts": (*ANSWERING, *EXPLAINING),
     "row-updates": (*STEPS, "nn/table_rows.py", *KERNELS[:2]),
     "scaling": (*ANSWERING, *LEARNING, "data/corpus"),

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import itertools
-import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Self, cast, overload
@@ -28,7 +27,6 @@ from ..explain.fitted import Fitted, Question
 from ..explain.methods import DEFAULT_METHOD
 from ..look.run import look
 from ..models.base import Model, ModelConfig
-from ..models.ensemble import ensemble_of
 from ..models.han import HANConfig
 from ..models.reader import TextReader
 from ..models.wide import Wide, WideConfig, rows_of
@@ -39,10 +37,9 @@ from ..records.explanation import ClassName, Explanation
 from ..records.history import History
 from ..records.look import Look
 from ..records.weights import Span
-from ..tasks.baselines import MAX_DOCUMENTS, TfidfBaseline, baseline_seconds
+from ..tasks.baselines import TfidfBaseline, baseline_seconds
 from ..tasks.calibration import fit_temperature
 from ..tasks.classify import ClassificationLoss
-from ..tasks.predictions import Predictions
 from ..text.document import Document, Label
 from ..text.tokenize import TextConfig
 from ..text.vocab import Vocab
@@ -50,15 +47,18 @@ from ..training.batches import Examples, PlannedBatches
 from ..training.config import TrainingConfig
 from ..training.devices import choose_device, device_of
 from ..training.observers import TrainingProgress
+from .baseline import BaselineFit
 from .default_method import COST, affordable_words, best_method, best_method_held_out, words_to_try
 from .evaluation import evaluate
 from .fitting import Fit, FitOptions, Holdout, Pace, Reason, begin_fit
 from .label_forms import LabelForm
 from .marked import reasons_in
+from .members import Member, TrainedMembers, train_members
 from .own_vectors import learn_own_vectors
 from .pretrained import Pretrained, read_pretrained
 from .reading import settle_reading
-from .saved import MOST_SEEDS, Saved, SavedWide, Settings
+from .saved import MOST_SEEDS, Saved, Settings
+from .saved_wide import SavedWide
 from .text_estimator import TextEstimator, draw_network
 from .trainer import FitData, Run, Watched, classification_loss
 from .training_documents import LabelJudge, Prepared, Weighted, prepare, score_answers
@@ -79,6 +79,8 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
 
     baseline_: TfidfBaseline | None
     history_: History | None
+    reader_: TextReader
+    settings_: Settings
     seen_: NDArray[np.uint64] | None  # fingerprints of the training texts
     vector_coverage_: Coverage | None
 
@@ -164,36 +166,9 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         device = choose_device(self.device)
         pretrained = read_pretrained(self.network)
         with begin_fit(options) as fit:
-            heeding = fit.run.interrupts.heeding
-            text, documents = self._settle_text(heeding(documents), pretrained, options)
-            data = prepare(
-                documents,
-                None if validation is None else heeding(validation),
-                folder=fit.folder / _corpus_name(options),
-                text=text,
-                holdout=holdout,
-                options=options,
-                build_vocab=Vocab.from_counts if pretrained is None else pretrained.build_vocab,
-            )
-            training = options.recipe.suit(
-                self.training,
-                documents=len(data.training),
-                words=data.check.tokens,
-                many_classes=pretrained is None and len(data.labels) > 2,
-            )
-            self._adopt(
-                data.labels, data.vocab, options.label_form, data.text, training, pretrained
-            )
-            self.reader_ = TextReader(data.vocab, self.settings_.text, device)
-            source: Examples[Batch] = place_on(data.corpus, device)
-            if data.weights is not None:
-                source = Weighted(source, data.weights)
-            data = replace(data, source=source)
-            self.training_places_, self.held_out_places_ = data.training, data.held_out_as_read
-            self.folds_, self.fold_count_ = data.folds, data.fold_count
-            self.seen_ = np.unique(data.corpus.arrays.fingerprints[data.training])
+            data = self._prepare(documents, validation, fit, holdout, device, pretrained)
             loss = classification_loss(
-                training,
+                self.settings_.training,
                 data.corpus.class_counts(data.training),
                 document_count=len(data.training),
                 multilabel=data.labels.multilabel,
@@ -203,6 +178,8 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             histories, held_out = trained.histories, trained.held_out
             history = histories[-1] if histories[-1].interrupted else histories[0]
             self.history_ = history
+            self.model_ = trained.model
+            self.settings_ = replace(self.settings_, seeds=len(histories))
             if self.wide is not None:
                 held_out = self._widen(self.wide, data, held_out, loss, fit.run)
             self.temperature_ = 1.0
@@ -364,54 +341,18 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             raise NotFittedError(
                 "a loaded classifier does not know which documents it was trained on; call fit"
             )
-        count = len(self.training_places_)
-        draw = np.random.default_rng(self.training.seed)
-        wanted, judged = (
-            set(draw.permutation(places)[:MAX_DOCUMENTS].tolist())
-            for places in (self.training_places_, self.held_out_places_)
-        )
-        kept, held_out = dict[int, Document](), dict[int, Document]()
-        for place, document in enumerate(itertools.chain(documents, validation)):
-            if place in wanted:
-                kept[place] = document
-            elif place in judged:
-                held_out[place] = document
-        fitted = self._fit_tfidf(list(kept.values()))
-        self.baseline_ = replace(fitted, drawn_from=count)
-        right = list[bool]()
-        if held_out:
-            right = self._right_answers(fitted, list(held_out.values()))
-        elif self.folds_ is not None:
-            for fold in range(self.fold_count_):
-                out = {place for place in kept if self.folds_[place] == fold}
-                without = self._fit_tfidf([kept[place] for place in kept if place not in out])
-                right += self._right_answers(
-                    without, [kept[place] for place in kept if place in out]
-                )
-        if right:
-            self.facts_ = {**self.facts_, "baseline_accuracy": statistics.mean(right)}
-        return self
-
-    def _fit_tfidf(self, documents: Sequence[Document]) -> TfidfBaseline:
-        return TfidfBaseline.fit(
-            [document.text for document in documents],
-            self._numbers(documents),
-            class_count=len(self.classes_),
+        fit = BaselineFit(
+            labels=self.labels_,
+            training=self.training_places_,
+            held_out=self.held_out_places_,
+            folds=self.folds_,
+            fold_count=self.fold_count_,
             seed=self.training.seed,
         )
-
-    def _right_answers(self, baseline: TfidfBaseline, documents: Sequence[Document]) -> list[bool]:
-        """Say of each document whether the baseline gives it its label."""
-        likely = baseline.predict_proba([document.text for document in documents])
-        truth = self._numbers(documents)
-        answered = Predictions.from_probabilities(self.labels_.classes, truth, likely)
-        found: list[bool] = answered.correct().tolist()
-        return found
-
-    def _numbers(self, documents: Sequence[Document]) -> NDArray[np.int64]:
-        """The labels of documents as numbers."""
-        named = [document.label for document in documents]
-        return self.labels_.encode(named).astype(np.int64)  # type: ignore[arg-type]
+        self.baseline_, accuracy = fit.fit(itertools.chain(documents, validation))
+        if accuracy is not None:
+            self.facts_ = {**self.facts_, "baseline_accuracy": accuracy}
+        return self
 
     def save(self, folder: Path | str) -> None:
         """Write config.json, vocab.txt, weights.safetensors and card.md into ``folder``.
@@ -495,89 +436,94 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         *,
         device: torch.device,
         pretrained: Pretrained | None,
-    ) -> _Trained:
-        """Train a network, or several that answer together, and return how each training went.
-
-        All learn from the same documents and are judged by the same others; weights, order and what
-        is dropped come from a seed of their own. With folds, a network for each is trained first:
-        how long the others are to be trained is what these took, and what they say of the documents
-        that each did not see is what is known of the model. Ctrl-C keeps what was trained until
-        then.
-        """
+    ) -> TrainedMembers:
+        """Train the networks of the model, all from the same start; Ctrl-C keeps what there is."""
         number = itertools.count()
-        start: list[_Start | None] = []
+        start: _Start | None = None
         # Where n-grams learn from reasons, which make more of them, the network does not.
         taught = data.with_reasons if self.wide is None else np.asarray
 
         def learn(
             training: TrainingConfig, places: NDArray[np.int64], judged: NDArray[np.int64]
-        ) -> _Member:
-            member: Model = draw_network(
+        ) -> Member:
+            nonlocal start
+            network: Model = draw_network(
                 lambda: self.settings_.network.build(
                     vocab_size=len(data.vocab), label_count=len(data.labels)
                 ),
                 training,
                 device,
             )
-            self.model_ = member
-            if not start:
-                start.append(self._find_start(data, fit, pretrained))
-            if start[0] is not None:
-                start[0](member)
+            self.model_ = network  # who watches the training may look at it
+            if start is None:
+                start = self._find_start(network, data, fit, pretrained)
+            start(network)
             history = fit.train(
-                member,
+                network,
                 FitData(
-                    self._batches(data, taught(places), training),
-                    self._batches(data, judged, training) if len(judged) else None,
+                    PlannedBatches[Batch](data.source, training, indices=taught(places)),
+                    PlannedBatches[Batch](data.source, training, indices=judged)
+                    if len(judged)
+                    else None,
                     LabelJudge(loss, len(data.labels)),
                 ),
                 loss=loss,
                 config=training,
                 settings={"network": to_dict(self.network), "text": to_dict(data.text)},
-                check=lambda pace: self._estimated(data, pace, fit.options),
+                check=lambda pace: self._estimate(network, data, pace, fit.options),
                 member=next(number),
             )
-            return _Member(member, history)
+            return Member(network, history)
 
-        answers, folded = list[HeldOut](), list[_Member]()
-        training, members = self.settings_.training, list[_Member]()
-        try:
-            for fold in range(data.fold_count):
-                fit.run.begin(f"fold {fold + 1} of {data.fold_count}")
-                places, judged = data.sides(fold)
-                folded.append(learn(training, places, judged))
-                found = self._answer_held_out(data, judged, fit.run, fold=fold)
-                answers += [] if found is None else [found]
-                if folded[-1].history.interrupted or found is None:
-                    raise KeyboardInterrupt
-            if folded:
-                took = statistics.mean(_epochs_learnt(one.history, training) for one in folded)
-                training = replace(training, epochs=round(took), patience=None)
-            whole = ["all documents"] if folded else []
-            for seed in range(self.seeds):
-                one = [f"network {seed + 1} of {self.seeds}"] if self.seeds > 1 else []
-                if name := ", ".join([*whole, *one]):
-                    fit.run.begin(name)
-                again = replace(training, seed=training.seed + seed)
-                members.append(learn(again, data.training, data.validation))
-                if members[-1].history.interrupted:
-                    break
-        except KeyboardInterrupt:
-            if not members and not folded:
-                raise
-        seconds = sum(one.history.seconds for one in (*folded, *members))
-        if not members:  # ended in a fold: the network of the first one has learnt from most
-            members, answers = folded[:1], answers[:1]
-        self.model_ = ensemble_of(
-            [member.network for member in members], multilabel=data.labels.multilabel
+        def answer(network: Model, places: NDArray[np.int64], fold: int) -> HeldOut | None:
+            batches = PlannedBatches[Batch](data.source, self.settings_.training, indices=places)
+            return _answer_held_out(network, batches, fit.run, fold=fold)
+
+        return train_members(
+            data,
+            self.settings_.training,
+            seeds=self.seeds,
+            learn=learn,
+            answer=answer,
+            begin=fit.run.begin,
         )
-        self.settings_ = replace(self.settings_, seeds=len(members))
-        histories = [member.history for member in members]
-        if folded:
-            held_out = HeldOut.joined(answers) if answers else None
-        else:
-            held_out = self._answer_held_out(data, data.validation, fit.run)
-        return _Trained(histories, held_out, seconds)
+
+    def _prepare(
+        self,
+        documents: Iterable[Document],
+        validation: Iterable[Document] | None,
+        fit: Fit,
+        holdout: Holdout,
+        device: torch.device,
+        pretrained: Pretrained | None,
+    ) -> Prepared:
+        """Read the documents, and settle what follows from them: words, classes and settings."""
+        options, heeding = fit.options, fit.run.interrupts.heeding
+        text, documents = self._settle_text(heeding(documents), pretrained, options)
+        data = prepare(
+            documents,
+            None if validation is None else heeding(validation),
+            folder=fit.folder / _corpus_name(options),
+            text=text,
+            holdout=holdout,
+            options=options,
+            build_vocab=Vocab.from_counts if pretrained is None else pretrained.build_vocab,
+        )
+        training = options.recipe.suit(
+            self.training,
+            documents=len(data.training),
+            words=data.check.tokens,
+            many_classes=pretrained is None and len(data.labels) > 2,
+        )
+        self._adopt(data.labels, data.vocab, options.label_form, data.text, training, pretrained)
+        self.reader_ = TextReader(data.vocab, self.settings_.text, device)
+        self.training_places_, self.held_out_places_ = data.training, data.held_out_as_read
+        self.folds_, self.fold_count_ = data.folds, data.fold_count
+        self.seen_ = np.unique(data.corpus.arrays.fingerprints[data.training])
+        source: Examples[Batch] = place_on(data.corpus, device)
+        if data.weights is not None:
+            source = Weighted(source, data.weights)
+        return replace(data, source=source)
 
     def _settle_text(
         self, documents: Iterable[Document], pretrained: Pretrained | None, options: FitOptions
@@ -589,22 +535,25 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             return self.text, documents
         return settle_reading(documents, self.text)
 
-    def _find_start(self, data: Prepared, fit: Fit, pretrained: Pretrained | None) -> _Start | None:
-        """Find what a network starts from: a BERT, or word vectors; nothing where its draws do."""
+    def _find_start(
+        self, network: Model, data: Prepared, fit: Fit, pretrained: Pretrained | None
+    ) -> _Start:
+        """Find what networks such as this one start from: a BERT, word vectors, or their draws."""
         options = fit.options
         if pretrained is not None:
             if options.vectors is not None or options.unlabelled is not None:
                 raise ConfigError("bert-han starts from network.folder, not from word vectors")
             return lambda model: pretrained.start(model, data.vocab)
-        found = self._find_vectors(data, options, fit.run)
-        if found is None:
-            return None
-        self.vector_coverage_ = found.coverage
-        matrix, known = torch.from_numpy(found.matrix), torch.from_numpy(found.known)
+        vectors = self._find_vectors(network.embedding.embedding_dim, data, options, fit.run)
+        if vectors is None:
+            return lambda model: None
+        self.vector_coverage_ = vectors.coverage
+        matrix, known = torch.from_numpy(vectors.matrix), torch.from_numpy(vectors.known)
         return lambda model: model.set_vectors(matrix, known)
 
-    def _find_vectors(self, data: Prepared, options: FitOptions, run: Run) -> WordVectors | None:
-        size = self.model_.embedding.embedding_dim
+    def _find_vectors(
+        self, size: int, data: Prepared, options: FitOptions, run: Run
+    ) -> WordVectors | None:
         if options.vectors is not None:
             if options.unlabelled is not None:
                 raise ConfigError(
@@ -622,12 +571,9 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             )
         return None
 
-    def _batches(
-        self, data: Prepared, indices: NDArray[np.int64], training: TrainingConfig
-    ) -> PlannedBatches[Batch]:
-        return PlannedBatches[Batch](data.source, training, indices=indices)
-
-    def _estimated(self, data: Prepared, pace: Pace, options: FitOptions) -> DataCheck:
+    def _estimate(
+        self, network: Model, data: Prepared, pace: Pace, options: FitOptions
+    ) -> DataCheck:
         """Add to the findings how long all that is to come takes at most, and how much memory."""
         training = self.settings_.training
         tokens, epochs = data.check.tokens, training.epochs
@@ -648,34 +594,11 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         return data.check.with_estimates(
             seconds=seconds,
             memory_bytes=estimate_memory(
-                parameter_count=sum(weight.numel() for weight in self.model_.parameters()),
+                parameter_count=sum(weight.numel() for weight in network.parameters()),
                 batch_tokens=min(tokens, training.batch_tokens),
-                token_size=10 * self.model_.embedding.embedding_dim,
+                token_size=10 * network.embedding.embedding_dim,
             ),
         )
-
-    def _answer_held_out(
-        self, data: Prepared, places: NDArray[np.int64], run: Run, *, fold: int = 0
-    ) -> HeldOut | None:
-        """Answer what was held out, to make probabilities mean what they say by it.
-
-        Nothing where there is nothing, or where that is ended by hand.
-        """
-        if not len(places):
-            return None
-        logits, labels, rows = [], [], []
-        device = device_of(self.model_)
-        batches = self._batches(data, places, self.settings_.training)
-        held_out = Watched(batches, "calibrating", run)
-        try:
-            with in_evaluation(self.model_), torch.inference_mode():
-                for batch in held_out.read(0):
-                    logits.append(self.model_(batch.to(device)).logits.double().cpu().numpy())
-                    labels.append(batch.labels.long().cpu().numpy())  # type: ignore[union-attr]
-                    rows.append((fold, rows_of(batch)))
-        except KeyboardInterrupt:
-            return None
-        return HeldOut(np.concatenate(logits), np.concatenate(labels), tuple(rows))
 
     def _widen(
         self,
@@ -688,7 +611,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         """Put n-grams beside the network, unless that is ended by hand; say how both answer."""
         weights = loss.class_weights
         try:
-            found = widen(
+            widened = widen(
                 self.model_,
                 data,
                 held_out,
@@ -699,12 +622,12 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             )
         except KeyboardInterrupt:
             return held_out
-        if found is None:
+        if widened is None:
             return held_out
-        self.model_, held_out = found
+        self.model_, held_out = widened
         places = learning_places(data, self.training.seed)
-        both = np.union1d(places, data.training)
-        self.seen_ = np.unique(data.corpus.arrays.fingerprints[both])
+        learnt_from = np.union1d(places, data.training)
+        self.seen_ = np.unique(data.corpus.arrays.fingerprints[learnt_from])
         return held_out
 
     def _final_scores(self, held_out: HeldOut | None) -> dict[str, Plain]:
@@ -717,8 +640,8 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         names = [f"validation_{name}" for name in LabelJudge.names]
         if held_out is None:
             return dict.fromkeys(names)
-        found = score_answers(held_out.logits, held_out.labels, temperature=self.temperature_)
-        return {f"validation_{name}": value for name, value in found.items()}
+        scores = score_answers(held_out.logits, held_out.labels, temperature=self.temperature_)
+        return {f"validation_{name}": score for name, score in scores.items()}
 
     def _choose_method(self, data: Prepared, run: Run) -> None:
         """Measure which explanations suit the model best, unless that is ended by hand."""
@@ -753,38 +676,31 @@ _Start = Callable[[Model], None]
 """Gives a fresh network what it starts from."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Member:
-    """One trained network, and how its training went."""
-
-    network: Model
-    history: History
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Trained:
-    """How the trainings of a model's networks went, and what is said of documents held out."""
-
-    histories: Sequence[History]
-    held_out: HeldOut | None
-    seconds: float  # of all of them, those of folds too
-
-
 def _in_pieces(text: TextConfig) -> TextConfig:
     """How a network reads that knows words out of the vocabulary by their pieces."""
     return replace(text, unknown="one") if text.unknown == "auto" else text
 
 
-def _epochs_learnt(history: History, training: TrainingConfig) -> int:
-    """For how many epochs the weights that were kept have learnt.
+def _answer_held_out(
+    network: Model, batches: PlannedBatches[Batch], run: Run, *, fold: int
+) -> HeldOut | None:
+    """Answer what was held out, to make probabilities mean what they say by it.
 
-    A training that cooled down went back to its best weights: the epochs after these are lost.
+    Nothing where there is nothing, or where that is ended by hand.
     """
-    best, epochs = history.best_epoch or 1, history.epochs
-    if not (training.cooling and history.stopped == "patience" and best == len(epochs) > 1):
-        return best
-    sign = -1 if history.monitor == "loss" else 1
-    return 1 + max(epochs[:-1], key=lambda one: sign * one.validation[history.monitor]).epoch
+    if not batches.count(0):
+        return None
+    logits, labels, rows = [], [], []
+    device = device_of(network)
+    try:
+        with in_evaluation(network), torch.inference_mode():
+            for batch in Watched(batches, "calibrating", run).read(0):
+                logits.append(network(batch.to(device)).logits.double().cpu().numpy())
+                labels.append(batch.labels.long().cpu().numpy())  # type: ignore[union-attr]
+                rows.append((fold, rows_of(batch)))
+    except KeyboardInterrupt:
+        return None
+    return HeldOut(np.concatenate(logits), np.concatenate(labels), tuple(rows))
 
 
 def _corpus_name(options: FitOptions) -> str:
