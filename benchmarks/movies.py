@@ -44,7 +44,7 @@ from regard.audit.plausibility import (
 )
 from regard.data.readers import read_documents
 from regard.explain.methods import METHODS
-from regard.explain.receipts import inquiries, measure
+from regard.explain.receipts import measure, open_inquiries
 from regard.records.explanation import Explanation
 from regard.records.weights import Weights
 from regard.tasks.bootstrap import percentiles
@@ -144,7 +144,7 @@ def measure_rankings(
     rows: dict[str, dict[int, float]] = {}
     for places, answers in fitted.answers(texts):
         own = METHODS[fitted.default_method].explain(answers)
-        for row, one in enumerate(measure(inquiries(answers), own)):
+        for row, one in enumerate(measure(open_inquiries(answers), own)):
             lost = one.receipt and one.receipt.measure("comprehensiveness", "word")
             assert lost is not None
             rows.setdefault("comprehensiveness", {})[places[row]] = lost.value

@@ -26,7 +26,7 @@ from regard.audit.run import sample
 from regard.data.columns import Columns
 from regard.data.readers import read_documents
 from regard.explain import attention
-from regard.explain.receipts import comprehensiveness, inquiries, ranked_levels
+from regard.explain.receipts import comprehensiveness, open_inquiries, ranked_levels
 from regard.models.wide import Wide
 from regard.text.document import Document
 
@@ -76,7 +76,7 @@ def taus(classifier: DocumentClassifier, texts: list[str]) -> dict[str, float]:
         words = ranked_levels(explained[0].decisions[0]).get("word")
         if words is None:
             continue
-        (inquiry,), (slopes,) = inquiries(answers), gradient_sizes(answers)
+        (inquiry,), (slopes,) = open_inquiries(answers), gradient_sizes(answers)
         pieces, number = inquiry.pieces("word"), answers.chosen[0][0]
         moved = movements(pieces.drops, multilabel=answers.multilabel, number=number)
         weights = np.array(words.amounts)

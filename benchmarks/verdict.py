@@ -37,7 +37,7 @@ from planted import LABELS, cue_sentence, real_sentences
 from regard import DocumentClassifier, HANConfig, TrainingConfig
 from regard.explain.answers import Answers, likeliest
 from regard.explain.methods import METHODS
-from regard.explain.receipts import inquiries, measure
+from regard.explain.receipts import measure, open_inquiries
 from regard.explain.verdicts import AGREEMENT, ERROR_RATE, LEAST_LEAD
 from regard.models.base import Model
 from regard.records.explanation import Explanation
@@ -184,7 +184,11 @@ def with_default(method: str) -> Iterable[str]:
 def judge(answers: Answers, model: Model, methods: Iterable[str], verdicts: Verdicts) -> None:
     """Judge every kind of explanation of some texts; ``model`` has fresh weights."""
     itself = own_answers(answers, model)
-    opened, untaught, foreign = inquiries(answers), inquiries(itself), put_to(answers, model)
+    opened, untaught, foreign = (
+        open_inquiries(answers),
+        open_inquiries(itself),
+        put_to(answers, model),
+    )
     for name in methods:
         own = METHODS[name].explain(answers)
         at_random = [shuffled(one, len(one.source)) for one in own]
@@ -223,7 +227,7 @@ def judge_planted(folder: Path, texts: Sequence[str], seed: int, method: str) ->
     """Judge explanations of some planted documents, and the same scores dealt out at random."""
     verdicts: Verdicts = {}
     for _, answers in loaded(folder / "planted").fitted_.answers(texts):
-        opened = inquiries(answers)
+        opened = open_inquiries(answers)
         for name in with_default(method):
             own = METHODS[name].explain(answers)
             tally(verdicts, f"{name}, own", measure(opened, own))

@@ -20,7 +20,7 @@ from regard.data.batch import Batch
 from regard.explain import attention
 from regard.explain.gradients import log_odds, multiply_gradient_by_input
 from regard.explain.rankings import taken
-from regard.explain.receipts import inquiries
+from regard.explain.receipts import open_inquiries
 from regard.ragged import Ragged
 from regard.text.tokenize import tokenize
 from support.questions import CONFIGS, TEXTS, VOCAB, asked, bag, built
@@ -71,7 +71,7 @@ def test_ferret_equals_reading_every_shortened_text(name):
     model = built(CONFIGS[name])
     answers = asked(model, TEXTS[:1])
     (explained,) = multiply_gradient_by_input(answers)
-    (inquiry,) = inquiries(answers)
+    (inquiry,) = open_inquiries(answers)
     number = answers.chosen[0][0]
     scores = np.array(explained.decisions[0].level("word").scores)
     ask = inquiry.eraser.asking("word")
@@ -87,9 +87,9 @@ def test_eraser_measures_equal_reading_every_shortened_text():
     model = built(CONFIGS["han"])
     answers = asked(model, TEXTS[:1])
     (explained,) = attention.explain(answers)
-    (inquiry,) = inquiries(answers)
+    (inquiry,) = open_inquiries(answers)
     number, decision = answers.chosen[0][0], explained.decisions[0]
-    found = read_receipt(inquiry.receipt(decision, inquiry.wanted(decision)), 0.5)
+    found = read_receipt(inquiry.receipt(decision, inquiry.rankings(decision)), 0.5)
     amounts = decision.importance().values
     order = sorted(range(len(amounts)), key=lambda place: -amounts[place])
     start = probability(model, TEXTS[0], set(), number)
@@ -112,7 +112,7 @@ def test_where_nothing_speaks_for_the_class_nothing_is_lost_but_all_alone():
     assert ferret_masks(np.zeros(0)).shape == (0, 0)
     model = built(CONFIGS["flat"])
     answers = asked(model, TEXTS[2:3])
-    (inquiry,) = inquiries(answers)
+    (inquiry,) = open_inquiries(answers)
     ask = inquiry.eraser.asking("word")
     ferret = FerretErasure(lambda kept: answers.likely(ask(kept)), inquiry.whole, seed=0)
     found = ferret.measure(np.array([-1.0]), 0)
@@ -159,7 +159,7 @@ def test_a_model_without_attention_has_gradients_too():
 
 def test_movements_are_the_total_variation_of_leaving_out():
     answers = asked(built(CONFIGS["han"], label_count=3), TEXTS[:1])
-    words = inquiries(answers)[0].pieces("word")
+    words = open_inquiries(answers)[0].pieces("word")
     found = movements(words.drops, multilabel=False, number=0)
     assert found == pytest.approx(words.drops.abs().sum(1).numpy() / 2)
     single = movements(words.drops, multilabel=True, number=2)

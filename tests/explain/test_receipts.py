@@ -192,11 +192,11 @@ def test_what_is_too_small_to_matter_is_not_faithful():
 
 def test_of_a_long_document_some_words_are_left_out_one_by_one(monkeypatch):
     answers = asked(built(CONFIGS["han"]), [TEXT])
-    (inquiry,) = receipts.inquiries(answers)
+    (inquiry,) = receipts.open_inquiries(answers)
     every = inquiry.pieces("word")
     assert len(every.places) == every.count
     monkeypatch.setattr(receipts, "WORDS_LEFT_OUT", 20)
-    (inquiry,) = receipts.inquiries(answers)
+    (inquiry,) = receipts.open_inquiries(answers)
     some = inquiry.pieces("word")
     assert len(some.places) == 20
     torch.testing.assert_close(some.drops, every.drops[some.places])

@@ -20,7 +20,7 @@ from ..explain.attention import explain as by_attention
 from ..explain.erasing import answer
 from ..explain.fitted import Fitted, HasFitted
 from ..explain.methods import METHODS, methods_for
-from ..explain.receipts import inquiries, measure, ranked_levels
+from ..explain.receipts import measure, open_inquiries, ranked_levels
 from ..models.base import Model
 from ..models.reader import chunks
 from ..records.audit import Audit, MethodAudit, Rival
@@ -299,7 +299,7 @@ class BatchAudit:
         self.explained = {name: METHODS[name].explain(answers) for name in methods}
         foreign = ask_again(answers, shuffled)
         self._foreign = {name: METHODS[name].explain(foreign) for name in methods}
-        self._inquiries = inquiries(answers, seed=seed)
+        self._inquiries = open_inquiries(answers, seed=seed)
         first = {
             name: [replace(one, decisions=one.decisions[:1]) for one in found]
             for name, found in self.explained.items()

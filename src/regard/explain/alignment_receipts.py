@@ -42,6 +42,7 @@ from ..records.explanation import (
 )
 from ..text.units import START, Units
 from ..text.vocab import PADDING, UNKNOWN, CutText, cut_texts
+from ..training.devices import device_of
 from .rankings import Floats
 from .verdicts import ERROR_RATE, LEAST_LEAD, SHUFFLES
 
@@ -117,7 +118,7 @@ class _Inquiry:
         """The log-probability of each piece of the target in each version, (versions, pieces)."""
         sources = [np.where(row, UNKNOWN, self._source.ids) for row in lost]
         pairs = EncodedPairs(sources, [self._target.ids] * len(lost))
-        device = next(self._model.parameters()).device
+        device = device_of(self._model)
         batch = pairs.batch(np.arange(len(lost))).to(device)
         logits = self._model(batch).logits.float()
         # As where the network writes on its own: what stands for nothing is never written.

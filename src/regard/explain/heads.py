@@ -21,7 +21,7 @@ from ..records.heads import AttentionHeads, Head
 from ..records.weights import Weights, sum_by
 from .answers import Answers, explanations
 from .fitted import Fitted
-from .receipts import inquiries, measure
+from .receipts import measure, open_inquiries
 
 __all__ = ["FEW", "MOST_WORDS", "choose_heads", "look_inside", "roll_out"]
 
@@ -163,10 +163,10 @@ def _explained(answers: Answers, name: HeadName, values: Tensor) -> Explanation:
 
 
 def _with_receipts(answers: Answers, heads: Sequence[Head], *, all_of_them: bool) -> list[Head]:
-    opened = inquiries(answers)
+    inquiries = open_inquiries(answers)
     found: list[Head] = []
     for place, head in enumerate(heads):
         if head.explanation is not None and (all_of_them or not place):
-            head = replace(head, explanation=measure(opened, [head.explanation])[0])
+            head = replace(head, explanation=measure(inquiries, [head.explanation])[0])
         found.append(head)
     return found

@@ -42,8 +42,8 @@ __all__ = [
     "Inquiry",
     "Pieces",
     "comprehensiveness",
-    "inquiries",
     "measure",
+    "open_inquiries",
     "ranked_levels",
     "with_receipts",
 ]
@@ -66,30 +66,33 @@ def with_receipts(
 
     The receipt of a document does not depend on the others: each draws anew from the same seed.
     """
-    return measure(inquiries(answers, policy), explanations)
+    return measure(open_inquiries(answers, policy), explanations)
 
 
-def measure(opened: Sequence[Inquiry], explanations: Sequence[Explanation]) -> list[Explanation]:
+def measure(inquiries: Sequence[Inquiry], explanations: Sequence[Explanation]) -> list[Explanation]:
     """Add receipts to one explanation a document; what inquiries know is not asked again."""
-    wanted = [
+    rankings = [
         # A counterfactual ranks nothing: what it says was measured when it was found.
-        [None if decision.change else inquiry.wanted(decision) for decision in one.decisions]
-        for inquiry, one in zip(opened, explanations, strict=True)
+        [
+            None if decision.change else inquiry.rankings(decision)
+            for decision in explanation.decisions
+        ]
+        for inquiry, explanation in zip(inquiries, explanations, strict=True)
     ]
-    _ask_together([level for rows in wanted for levels in rows for level in levels or ()])
-    found = []
-    for inquiry, explanation, rows in zip(opened, explanations, wanted, strict=True):
+    _ask_together([level for rows in rankings for levels in rows for level in levels or ()])
+    measured = []
+    for inquiry, explanation, rows in zip(inquiries, explanations, rankings, strict=True):
         decisions = tuple(
             decision
             if levels is None
             else replace(decision, receipt=inquiry.receipt(decision, levels))
             for decision, levels in zip(explanation.decisions, rows, strict=True)
         )
-        found.append(replace(explanation, decisions=decisions))
-    return found
+        measured.append(replace(explanation, decisions=decisions))
+    return measured
 
 
-def inquiries(answers: Answers, policy: str = "delete", seed: int = SEED) -> list[Inquiry]:
+def open_inquiries(answers: Answers, policy: str = "delete", seed: int = SEED) -> list[Inquiry]:
     """Open an inquiry into each document; no version is asked about yet."""
     return [
         Inquiry(answers, eraser, place=place, policy=policy, seed=seed)
@@ -115,13 +118,13 @@ class Inquiry:
         self.whole = answers.probabilities[place : place + 1]
         self._pieces: dict[str, Pieces] = {}
 
-    def receipt(self, decision: Decision, wanted: Sequence[tuple[Pieces, Floats]]) -> Receipt:
+    def receipt(self, decision: Decision, rankings: Sequence[tuple[Pieces, Floats]]) -> Receipt:
         """Measure the scores of the words and of the sentences behind a decision for a label.
 
         Those of a contrast are tested by the odds between its two labels.
         """
         asked = _Asked.of(decision, self._answers)
-        findings = [self._finding(pieces, amounts, asked) for pieces, amounts in wanted]
+        findings = [self._finding(pieces, amounts, asked) for pieces, amounts in rankings]
         judgements = tuple(finding.judgement for finding in findings)
         return Receipt(
             verdict=together(judgements),
@@ -134,7 +137,7 @@ class Inquiry:
             judgements=judgements or (Judgement("word", NOT_MEASURED),),
         )
 
-    def wanted(self, decision: Decision) -> list[tuple[Pieces, Floats]]:
+    def rankings(self, decision: Decision) -> list[tuple[Pieces, Floats]]:
         """The pieces of each level, and the amounts that rank them."""
         return [
             (self.pieces(level), np.array(weights.amounts))
@@ -149,30 +152,30 @@ class Inquiry:
 
     def _finding(self, pieces: Pieces, amounts: Floats, asked: _Asked) -> _Finding:
         logits, level, number = pieces.erased_by(amounts), pieces.level, asked.number
-        both = logits.through(self._answers.likely)
+        likely = logits.through(self._answers.likely)
         start = float(self.whole[0, number])
-        gains = both.gains(number)
+        gains = likely.gains(number)
         measures = [
-            _measure("comprehensiveness", start - _mean_of_bins(both.without, number), level),
-            _measure("sufficiency", start - _mean_of_bins(both.alone, number), level),
-            _measure("flip", self._flips(both.without, number), level),
+            _measure("comprehensiveness", start - _mean_of_bins(likely.without, number), level),
+            _measure("sufficiency", start - _mean_of_bins(likely.alone, number), level),
+            _measure("flip", self._flips(likely.without, number), level),
         ]
         judgement = Judgement(level, TOO_SHORT)
         if pieces.count > 1:
-            told = gains
+            tested = gains
             if asked.rival is not None:
-                told = logits.through(partial(_likely_of_two, self._answers, asked)).gains(0)
-            lead = float(told[0] - told[1:].mean())
+                tested = logits.through(partial(_likely_of_two, self._answers, asked)).gains(0)
+            lead = float(tested[0] - tested[1:].mean())
             judgement = pieces.test(asked).judge(level, amounts, lead)
             measures.append(ReceiptMeasure("agreement", judgement.agreement or 0.0, 0.0, level))
-        return _Finding(measures, _curve(pieces, both, number), gains, judgement)
+        return _Finding(measures, _curve(pieces, likely, number), gains, judgement)
 
     def _flips(self, without: Tensor, number: int) -> Floats:
         """The smallest bin without which the decision is another, 1 if none is, (rankings,)."""
-        held = self._answers.decided(self.whole, number)
-        same = self._answers.decided(without.flatten(0, 1), number) == held
+        before = self._answers.decided(self.whole, number)
+        unchanged = self._answers.decided(without.flatten(0, 1), number) == before
         bins = torch.tensor(BINS, dtype=torch.float64)
-        return torch.where(same.view(without.shape[:2]), 1.0, bins).min(1).values.numpy()
+        return torch.where(unchanged.view(without.shape[:2]), 1.0, bins).min(1).values.numpy()
 
 
 class Pieces:
@@ -198,9 +201,10 @@ class Pieces:
 
         Returns logits; the first row is that of the amounts.
         """
-        if (known := self._ranks(amounts).tobytes()) not in self._own:
+        ranks = self._ranks(amounts).tobytes()
+        if ranks not in self._own:
             _ask_together([(self, amounts)])
-        own, others = self._own[known], self._random
+        own, others = self._own[ranks], self._random
         assert others is not None, "random sets are asked about with the first others"
         return Erased(
             torch.cat([own.without, others.without]), torch.cat([own.alone, others.alone])
@@ -261,11 +265,11 @@ class Pieces:
         return self._left_out
 
 
-def _ask_together(wanted: Sequence[tuple[Pieces, Floats]]) -> None:
+def _ask_together(rankings: Sequence[tuple[Pieces, Floats]]) -> None:
     """Ask about what several rankings need, of many documents, in as few batches as it takes."""
-    named = [pieces.name(amounts) for pieces, amounts in wanted]
+    named = [pieces.name(amounts) for pieces, amounts in rankings]
     logits = answer([versions for versions, _ in named])
-    for (pieces, amounts), (_, places), rows in zip(wanted, named, logits, strict=True):
+    for (pieces, amounts), (_, places), rows in zip(rankings, named, logits, strict=True):
         pieces.learn(amounts, rows, places)
 
 
@@ -324,30 +328,28 @@ def _measure(name: str, values: Floats, level: str) -> ReceiptMeasure:
     return ReceiptMeasure(name, float(values[0]), float(values[1:].mean()), level)
 
 
-def _curve(pieces: Pieces, both: Erased, number: int) -> ErasureCurve:
-    def points(likely: Tensor) -> tuple[float, ...]:
-        return tuple(likely[..., number].mean(0).tolist())
+def _curve(pieces: Pieces, likely: Erased, number: int) -> ErasureCurve:
+    def points(side: Tensor) -> tuple[float, ...]:
+        return tuple(side[..., number].mean(0).tolist())
 
     return ErasureCurve(
         level=pieces.level,
         piece_count=pieces.count,
         taken=tuple(taken(pieces.count)),
-        without=points(both.without[:1]),
-        alone=points(both.alone[:1]),
-        random_without=points(both.without[1:]),
-        random_alone=points(both.alone[1:]),
+        without=points(likely.without[:1]),
+        alone=points(likely.alone[:1]),
+        random_without=points(likely.without[1:]),
+        random_alone=points(likely.alone[1:]),
     )
 
 
 def ranked_levels(decision: Decision) -> dict[str, Weights]:
     """The weights that rank the words of the document, and those that rank its sentences."""
-    found = {
+    levels = {
         "word": decision.importance() or decision.level("word"),
         "sentence": decision.level("sentence"),
     }
-    return {
-        name: weights for name, weights in found.items() if weights is not None and len(weights)
-    }
+    return {name: weights for name, weights in levels.items() if weights}
 
 
 def comprehensiveness(
