@@ -85,7 +85,7 @@ def search(
     from ..estimators.fitting import FitOptions
     from ..scale.search import SPACE, SettingsSearch, Start, read_space
     from ..training.observers import TrainingProgress
-    from ..views.search import search_lines, trial_line
+    from ..views.search import trial_line
 
     _require_folder(out)
     tried = SPACE if space is None else read_space(space)
@@ -143,6 +143,13 @@ def search(
         "on-bad-row": on_bad_row if on_bad_row != "stop" else None,
     }
     best = _write_best(found, start, out / "best.toml", options)
+    _tell(found, best, data, json=json, quiet=quiet)
+
+
+def _tell(found: Search, best: Path | None, data: str, *, json: bool, quiet: bool) -> None:
+    """Print what was found, and the command that trains with the best settings."""
+    from ..views.search import search_lines
+
     if json:
         show(found.to_json())
     elif not quiet:

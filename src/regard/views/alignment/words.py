@@ -24,6 +24,7 @@ __all__ = [
     "stretches",
     "tell_looks",
     "tell_loss",
+    "tell_test",
     "tell_undecided",
     "tell_verdict",
     "write_need",
@@ -103,19 +104,22 @@ def tell_verdict(alignment: Alignment) -> list[str]:
     if receipt.decided:
         looked, others = "what it looked at most", "a random piece of the source"
         if receipt.taken > 1:
-            looked, others = (
-                f"the {receipt.taken} pieces it looked at most",
-                (f"{receipt.taken} random pieces of the source"),
-            )
-        said.append(
-            f"{receipt.verdict.capitalize()}: without {looked}, a written piece loses "
-            f"{points(receipt.mean_drop)} percentage points of its probability on average, "
-            f"without {others} {points(receipt.mean_random_drop)}; "
-            f"{receipt.better_count:,} of {plural(len(receipt.decided), 'written piece')} lose "
-            f"more than that. Chance alone does as well with probability "
-            f"{receipt.judgement.p_value:.3g}."
-        )
+            looked = f"the {receipt.taken} pieces it looked at most"
+            others = f"{receipt.taken} random pieces of the source"
+        without = (f"without {looked}", f"without {others}")
+        said.append(tell_test(receipt, "written piece", *without))
     return said + tell_undecided(receipt)
+
+
+def tell_test(receipt: AlignmentReceipt, piece: str, without: str, at_random: str) -> str:
+    """Say what pieces lose without what they looked at, against what they lose at random."""
+    return (
+        f"{receipt.verdict.capitalize()}: {without}, a {piece} loses "
+        f"{points(receipt.mean_drop)} percentage points of its probability on average, "
+        f"{at_random} {points(receipt.mean_random_drop)}; "
+        f"{receipt.better_count:,} of {plural(len(receipt.decided), piece)} lose more than that. "
+        f"Chance alone does as well with probability {receipt.judgement.p_value:.3g}."
+    )
 
 
 def tell_undecided(

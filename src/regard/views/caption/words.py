@@ -9,7 +9,7 @@ from ...records.alignment import WrittenReceipt
 from ...records.caption import COVERED_WEIGHT, Caption
 from ...records.explanation import CHANCE, FAITHFUL, NOT_MEASURED, TOO_SHORT, UNDECIDED, WEAK
 from ..alignment import words as alignment_words
-from ..drawing.words import percent, plural, points
+from ..drawing.words import percent, plural
 
 __all__ = [
     "LEVELS",
@@ -75,14 +75,12 @@ def tell_verdict(caption: Caption) -> list[str]:
     said = [_CONCLUSIONS.get(receipt.verdict, receipt.verdict)]
     if receipt.decided:
         cells = plural(receipt.taken, "cell")
-        said.append(
-            f"{receipt.verdict.capitalize()}: with the cells covered that hold "
-            f"{COVERED_WEIGHT:.0%} of its weight ({cells} on average), a word loses "
-            f"{points(receipt.mean_drop)} percentage points of its probability on average, "
-            f"with as many random cells covered {points(receipt.mean_random_drop)}; "
-            f"{receipt.better_count:,} of {plural(len(receipt.decided), 'word')} lose more than "
-            f"that. Chance alone does as well with probability {receipt.judgement.p_value:.3g}."
+        covered = (
+            f"with the cells covered that hold {COVERED_WEIGHT:.0%} of its weight "
+            f"({cells} on average)",
+            "with as many random cells covered",
         )
+        said.append(alignment_words.tell_test(receipt, "word", *covered))
     gone = "with all cells covered"
     return said + alignment_words.tell_undecided(receipt, source="picture", piece="word", gone=gone)
 
