@@ -29,7 +29,6 @@ import pyarrow.parquet
 import torch
 from measuring import RESULTS, provenance
 
-from regard.cli.training import split_changes
 from regard.config import with_text_values
 from regard.data.masking import MaskingConfig
 from regard.data.spans import Marked, read_marked
@@ -41,6 +40,7 @@ from regard.estimators.bert_usages import (
     BertTextClassifier,
 )
 from regard.estimators.fitting import FitOptions
+from regard.estimators.named import split_changes
 from regard.estimators.pretraining import PRETRAINING, Pretrainer
 from regard.estimators.tuning import TUNING, BertUsage
 from regard.models.bert import BertConfig

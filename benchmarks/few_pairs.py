@@ -20,9 +20,9 @@ import pyarrow.parquet
 import torch
 from measuring import provenance, save
 
-from regard.cli.training import translator_from
 from regard.data.pairs import Pair
 from regard.estimators.fitting import FitOptions
+from regard.estimators.named import translator_from
 from regard.training.loop import Step
 from regard.training.observers import Observer
 

@@ -27,11 +27,11 @@ from pathlib import Path
 import measuring
 from scipy.stats import ttest_ind
 
-from regard.cli.training import split_changes
 from regard.config import with_text_values
 from regard.data.captions import Captioned, read_captioned, read_captions
 from regard.estimators.captioner import Captioner
 from regard.estimators.fitting import FitOptions
+from regard.estimators.named import split_changes
 from regard.models.show_attend_tell import PICTURE_PRESETS
 from regard.records.history import Epoch
 from regard.training.loop import Step

@@ -19,8 +19,8 @@ from pathlib import Path
 import pyarrow.parquet
 from measuring import keep_run
 
-from regard.cli.training import translator_from
 from regard.data.pairs import Pair
+from regard.estimators.named import translator_from
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "ko_en" / "tatoeba.parquet"
 DECODERS = {"none": "sutskever", "cho": "cho", "luong": "luong", "bahdanau": "bahdanau"}

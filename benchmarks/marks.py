@@ -18,7 +18,7 @@ import pyarrow.parquet
 from measuring import IMDB, keep_run
 
 from regard import DocumentClassifier, TrainingConfig
-from regard.estimators.marked import Marked, measure_weight
+from regard.estimators.marked import MarkedDocuments, measure_weight
 from regard.records.marks import Mark
 from regard.text.document import Document
 from regard.text.tokenize import TextConfig, tokenize_many
@@ -62,7 +62,7 @@ def run(seed: int, options: argparse.Namespace) -> dict[str, object]:
         for document, said in planted
         if said and (start := document.text.find(said)) >= 0
     ][: options.marks]
-    learnt = Marked(lambda: training, marks, TextConfig(), seed=seed)
+    learnt = MarkedDocuments(lambda: training, marks, TextConfig(), seed=seed)
     print(learnt.found.describe(), flush=True)
     found: dict[str, object] = {
         "documents": options.documents,

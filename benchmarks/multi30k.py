@@ -23,9 +23,9 @@ from pathlib import Path
 import torch
 from measuring import keep_run
 
-from regard.cli.training import translator_from
 from regard.data.pairs import Pair
 from regard.estimators.fitting import FitOptions
+from regard.estimators.named import translator_from
 from regard.estimators.translator import Translator
 from regard.records.history import Epoch
 from regard.training.loop import Step

@@ -25,7 +25,7 @@ import pyarrow.parquet
 from measuring import keep_run
 
 from regard import tokenize
-from regard.cli.training import classifier_from
+from regard.estimators.named import classifier_from
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "imdb" / "train.parquet"
 DOCUMENTS = 4000  # to train on

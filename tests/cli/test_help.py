@@ -11,8 +11,8 @@ import regard
 from regard.cli.help import NAMES
 from regard.cli.output import DRAWINGS, REPORTS
 from regard.cli.tasks import TASKS
-from regard.cli.training import CLASSIFIER_PARTS, TRANSLATOR_PARTS
 from regard.data.formats.table import written_suffixes
+from regard.estimators.named import CLASSIFIER_PARTS, TRANSLATOR_PARTS
 from regard.experiments import EXPERIMENTS
 from regard.explain.methods import METHODS
 from regard.models import MODELS, PAIR_MODELS

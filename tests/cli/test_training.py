@@ -2,8 +2,8 @@
 
 import pytest
 
-from regard.cli.training import classifier_from, split_changes
 from regard.errors import ConfigError
+from regard.estimators.named import classifier_from, split_changes
 
 
 def test_settings_of_every_part_can_be_changed():

@@ -7,7 +7,7 @@ import pytest
 
 from regard.errors import DataError
 from regard.estimators.fitting import FitOptions, Reason
-from regard.estimators.marked import Alike, Marked, measure_weight, reasons_in_column
+from regard.estimators.marked import Alike, MarkedDocuments, measure_weight, reasons_in_column
 from regard.models.wide import WideConfig
 from regard.records.marks import Mark
 from regard.text.document import Document
@@ -51,7 +51,7 @@ def test_a_few_marks_cure_a_model_of_a_false_cue():
     settings = {"training__epochs": 4, "progress": False}
     before = tiny(**settings).fit_documents(documents)
     marks = mark(documents, greetings, 12)
-    found = Marked(lambda: documents, marks, TextConfig(), seed=0)
+    found = MarkedDocuments(lambda: documents, marks, TextConfig(), seed=0)
     after = tiny(**settings).fit_documents(list(found))
     assert found.found.sentences >= 0.95 * sum(map(bool, greetings))
     assert accuracy(after, flipped) >= 0.9 > accuracy(before, flipped)
@@ -61,7 +61,9 @@ def test_a_few_marks_cure_a_model_of_a_false_cue():
 
 def test_what_is_dealt_out_says_nothing_of_the_label():
     documents, greetings = planted(400, 1.0)
-    found = list(Marked(lambda: documents, mark(documents, greetings, 12), TextConfig(), seed=0))
+    found = list(
+        MarkedDocuments(lambda: documents, mark(documents, greetings, 12), TextConfig(), seed=0)
+    )
     shares = {
         label: np.mean(["north shop" in one.text for one in found if one.label == label])
         for label in ("good", "bad")
@@ -74,7 +76,7 @@ def test_what_is_dealt_out_says_nothing_of_the_label():
 def test_the_same_seed_deals_the_same_and_may_be_read_again():
     documents, greetings = planted(60, 0.9)
     marks = mark(documents, greetings, 5)
-    one, other = (Marked(lambda: documents, marks, TextConfig(), seed=3) for _ in range(2))
+    one, other = (MarkedDocuments(lambda: documents, marks, TextConfig(), seed=3) for _ in range(2))
     assert list(one) == list(other) == list(one)
 
 
@@ -89,7 +91,7 @@ def test_the_reasons_in_a_text_become_a_text_of_their_own():
         Mark(elsewhere, 0, 17, "reason", "neither good nor bad"),
         Mark(here, 0, 8, "reason", documents[7].label),
     ]
-    found = Marked(lambda: documents, marks, TextConfig(), seed=0)
+    found = MarkedDocuments(lambda: documents, marks, TextConfig(), seed=0)
     assert list(found) == documents
     assert found.reasons == [
         Reason(Document("The plot is dull.\ncast is fine", "bad")),
@@ -102,7 +104,9 @@ def test_the_reasons_in_a_text_become_a_text_of_their_own():
 def test_a_reason_has_a_label_of_the_kind_that_documents_have():
     mark = Mark("so dull", 3, 7, "reason", "3")
     for label, expected in ((3, 3), ("3", "3"), (("3", "new"), ("3",))):
-        found = Marked(lambda label=label: [Document("dull", label)], [mark], TextConfig(), seed=0)
+        found = MarkedDocuments(
+            lambda label=label: [Document("dull", label)], [mark], TextConfig(), seed=0
+        )
         assert found.reasons == [Reason(Document("dull", expected))]
 
 
@@ -174,7 +178,7 @@ def test_rare_words_do_not_make_sentences_alike():
 
 def test_no_marks_are_an_error():
     with pytest.raises(DataError, match="no marks"):
-        Marked(list, [], TextConfig(), seed=0)
+        MarkedDocuments(list, [], TextConfig(), seed=0)
 
 
 def test_marks_about_unknown_labels_are_not_measured(fitted):

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from regard import Translator
-from regard.cli.training import translator_from
 from regard.data.pairs import pair_texts
 from regard.estimators.fitting import FitOptions
+from regard.estimators.named import translator_from
 from regard.estimators.training_pairs import FEW_PAIRS, suit_pairs
 from support.parrots import parrots
 

@@ -33,10 +33,10 @@ def demo(
     from ..data.columns import Columns
     from ..data.docstrings import collect_docstrings
     from ..estimators.fitting import FitOptions
+    from ..estimators.named import classifier_from
     from ..training.observers import Stage, TrainingProgress
     from ..views.evaluation.page import render
     from ..views.evaluation.terminal import summary
-    from .training import classifier_from
 
     require_outside_models(out)
     require_seed(seed)

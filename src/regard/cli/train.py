@@ -22,7 +22,7 @@ from .options import (
 from .settings_file import ConfigFile, changes_of
 from .tasks import TASKS, foreign_options
 from .tasks.task import TrainingToDo
-from .training import require_out
+from .work_folder import require_out
 
 __all__ = ["train"]
 
@@ -177,7 +177,7 @@ def train(
             changes=[
                 *changes_of(context),
                 *(changes or ()),
-                *_named(epochs=epochs, seed=seed),
+                *_as_changes(epochs=epochs, seed=seed),
             ],
             vectors=vectors,
             unlabelled=unlabelled,
@@ -200,6 +200,6 @@ def train(
     )
 
 
-def _named(**values: int | None) -> list[str]:
+def _as_changes(**values: int | None) -> list[str]:
     """Settings of the training that have an option of their own, as ``--set`` would say them."""
     return [f"training.{name}={value}" for name, value in values.items() if value is not None]

@@ -1,19 +1,18 @@
-"""``regard train`` whatever the task: settings, a place to work, what to hold out, who watches."""
+"""``regard train`` whatever the task: what to hold out, who watches, how it went."""
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..config import Plain, require_one_of, with_text_values
-from ..errors import ConfigError, DataError, ModelError
-from ..estimators.named import CLASSIFIER_PARTS, USUAL_RECIPE, classifier_from, split_changes
+from ..config import Plain
+from ..errors import ConfigError, DataError
 from .inputs import near_file, open_documents
 from .output import say
+from .work_folder import work_folder
 
 if TYPE_CHECKING:
     import torch
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from ..estimators.trainer import Run
     from ..estimators.translator import Translator
     from ..estimators.tuning import BertUsage
-    from ..models.base import PairConfig
     from ..records.data import Check
     from ..records.history import History
     from ..training.observers import Observer
@@ -35,153 +33,21 @@ if TYPE_CHECKING:
     from .tasks.task import TrainingToDo
 
 __all__ = [
-    "CLASSIFIER_PARTS",
-    "TRANSLATOR_PARTS",
-    "USUAL_RECIPE",
-    "Place",
     "TrainingJob",
-    "classifier_from",
+    "Workplace",
+    "describe_end",
     "describe_writing",
-    "end_of_training",
-    "held_out",
-    "require_out",
-    "running",
+    "open_validation",
+    "open_workplace",
     "saying_when_nothing_is_learnt",
     "share_or_file",
-    "split_changes",
-    "translator_from",
-    "translator_networks",
     "watching",
-    "work_folder",
 ]
 
 
-TRANSLATOR_PARTS = ("network", "training", "units", "forcing", "generation")
-
-
-def translator_from(changes: Sequence[str], *, device: str, model: str = "seq2seq") -> Translator:
-    """Make a translator, with its default settings, or a preset's, changed as asked.
-
-    What was asked for is not chosen by the number of pairs.
-    """
-    from ..estimators.translator import Translator
-
-    usual, known = Translator(), translator_networks()
-    require_one_of("--model", model, known)
-    by_part = split_changes(changes, TRANSLATOR_PARTS)
-    fixed = {f"{part}.{name}" for part, names in by_part.items() for name in names}
-    return Translator(
-        with_text_values(known[model], by_part["network"]),
-        training=with_text_values(usual.training, by_part["training"]),
-        units=with_text_values(usual.units, by_part["units"]),
-        forcing=with_text_values(usual.forcing, by_part["forcing"]),
-        generation=with_text_values(usual.generation, by_part["generation"]),
-        fixed=tuple(sorted(fixed)),
-        device=device,
-    )
-
-
-def translator_networks() -> dict[str, PairConfig]:
-    """Return the networks that a translator can be made of: every kind, and the presets."""
-    from ..estimators.translator import Translator
-    from ..models import PAIR_MODELS
-    from ..models.seq2seq import PRESETS
-
-    usual = Translator().network
-    kinds = {name: kind() for name, kind in PAIR_MODELS.items()}
-    return {**kinds, usual.name: usual, **PRESETS}
-
-
-def require_out(out: Path, *, resume: bool, overwrite: bool) -> None:
-    """Raise an error where ``out`` cannot be written, or something there would be lost unasked."""
-    from ..estimators.exchange import recover_folder
-    from ..estimators.folder import is_model, require_free
-
-    recover_folder(out)
-    require_free(out)
-    if overwrite and resume:
-        raise ConfigError(
-            "--resume continues a training and --overwrite starts again; give one of them"
-        )
-    if overwrite:
-        return
-    work = _beside(out)
-    # A training that was allowed to begin may end, whether or not it has saved something already.
-    if is_model(out) and not (resume and _unfinished(work)):
-        raise ModelError(
-            f"{out} holds a model{' and nothing to resume' if resume else ''}; name another --out, "
-            "or replace it with --overwrite"
-        )
-    if _unfinished(work) and not resume:
-        raise DataError(
-            f"there is an unfinished training in {work}; continue it with --resume, or start "
-            "again with --overwrite"
-        )
-
-
-@contextmanager
-def work_folder(out: Path, *, resume: bool, overwrite: bool, quiet: bool) -> Iterator[Path]:
-    """Give the folder beside ``out`` where a training works, to this training alone.
-
-    It is gone once the model is saved. Where the training fails or is killed it stays if there is
-    a checkpoint to go on from. What is foreign is not replaced, what is unfinished is not lost.
-    """
-    from ..data.locks import hold_lock
-    from ..scale.distributed import is_first, process_rank
-
-    work = _beside(out)
-    if not is_first():  # the first of several processes holds it for all
-        own = work / f"process-{process_rank()}"
-        try:
-            yield own
-        finally:  # on another machine nobody else would remove it
-            shutil.rmtree(own, ignore_errors=True)
-            _remove_empty(work)
-        return
-    taken = f"another training writes to {out}; wait for its end, or name another --out"
-    with ExitStack() as stack:
-        # Removed last, and only where nobody has put anything into it since.
-        stack.callback(_remove_empty, work)
-        stack.enter_context(hold_lock(work / "lock", taken=taken))
-        require_out(out, resume=resume, overwrite=overwrite)
-        if overwrite:
-            _empty(work)
-        if resume and not _unfinished(work):
-            say("there is nothing to resume; training from the start", quiet=quiet)
-        try:
-            yield work
-        except BaseException:
-            if not _unfinished(work):
-                _empty(work)
-            raise
-        _empty(work)
-
-
-def _beside(out: Path) -> Path:
-    """The folder where an unfinished training lies."""
-    place = out.resolve()
-    return place.with_name(f"{place.name}.partial")
-
-
-def _unfinished(work: Path) -> bool:
-    return (work / "checkpoint" / "state.safetensors").exists()
-
-
-def _empty(work: Path) -> None:
-    """Remove all but the lock, which is still held."""
-    for path in work.iterdir():
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path, ignore_errors=True)
-        elif path.name != "lock":
-            path.unlink(missing_ok=True)
-
-
-def _remove_empty(work: Path) -> None:
-    with suppress(OSError):
-        work.rmdir()
-
-
-def held_out(validation: str, columns: Columns, on_bad_row: str) -> tuple[float, Reader | None]:
+def open_validation(
+    validation: str, columns: Columns, on_bad_row: str
+) -> tuple[float, Reader | None]:
     """Return what to validate on: a share of the training data, or a file of documents."""
     return share_or_file(validation, lambda file: open_documents(file, columns, on_bad_row))
 
@@ -206,7 +72,7 @@ def share_or_file(
 
 
 @dataclass(frozen=True)
-class Place:
+class Workplace:
     """Where one training works, what goes with it, and whether this process is to be silent."""
 
     run: Run
@@ -215,7 +81,7 @@ class Place:
 
 
 @contextmanager
-def running(
+def open_workplace(
     out: Path,
     device: torch.device,
     *,
@@ -223,7 +89,7 @@ def running(
     overwrite: bool,
     logs: Path | None,
     quiet: bool,
-) -> Iterator[Place]:
+) -> Iterator[Workplace]:
     """Give a training what it needs until it is saved; of several processes one alone speaks."""
     from ..estimators.trainer import Run
     from ..scale.distributed import join_team
@@ -236,7 +102,7 @@ def running(
     ):
         silent = quiet or team.rank != 0
         with watching(team, logs=logs, quiet=silent) as observers:
-            yield Place(Run(None, observers, team, interrupts), work, silent)
+            yield Workplace(Run(None, observers, team, interrupts), work, silent)
 
 
 @contextmanager
@@ -292,38 +158,37 @@ class TrainingJob:
         asked = self.asked
         device = own_device(choose_device(self.estimator.device))
         self.estimator.set_params(device=str(device), validation=fraction)
-        with running(
+        with open_workplace(
             asked.out,
             device,
             resume=asked.resume,
             overwrite=asked.overwrite,
             logs=asked.logs,
             quiet=asked.quiet,
-        ) as place:
-            self.quiet = place.quiet
+        ) as workplace:
+            self.quiet = workplace.quiet
             with saying_when_nothing_is_learnt(quiet=self.quiet):
-                self.fit(self._options(place))
-            if place.run.team.rank != 0:
+                self.fit(self._options(workplace))
+            if workplace.run.team.rank != 0:
                 return
-            self.finish(place.run)
+            self.finish(workplace.run)
             self.estimator.save(asked.out)
-        stopped = place.run.interrupts.heeded
-        ends = end_of_training(
-            self.estimator.history_, [self.reader, self.held_out], stopped=stopped
-        )
+        stopped = workplace.run.interrupts.heeded
+        readers = [self.reader, self.held_out]
+        ends = describe_end(self.estimator.history_, readers, stopped=stopped)
         self._say([*ends, *self.describe()])
 
-    def _options(self, place: Place) -> FitOptions:
+    def _options(self, workplace: Workplace) -> FitOptions:
         from ..estimators.fitting import FitOptions
 
         return FitOptions(
             columns=self.reader.columns,
             readers=(self.reader,) if self.held_out is None else (self.reader, self.held_out),
-            work=place.work,
+            work=workplace.work,
             resume=self.asked.resume,
-            observers=place.run.observers,
-            team=place.run.team,
-            interrupts=place.run.interrupts,
+            observers=workplace.run.observers,
+            team=workplace.run.team,
+            interrupts=workplace.run.interrupts,
             on_check=lambda check: self._say(self.describe_check(check)),
         )
 
@@ -357,7 +222,7 @@ def saying_when_nothing_is_learnt(*, quiet: bool) -> Iterator[None]:
         raise
 
 
-def end_of_training(
+def describe_end(
     history: History | None, readers: Sequence[Reader | None], *, stopped: bool = False
 ) -> list[str]:
     """Say whether a training was stopped by hand, and which rows could not be used.

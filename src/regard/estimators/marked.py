@@ -30,7 +30,7 @@ from ..text.document import Document, Label, single_labels
 from ..text.tokenize import TextConfig, tokenize_many
 from .fitting import Reason
 
-__all__ = ["Alike", "Found", "Marked", "measure_weight", "reasons_in", "reasons_in_column"]
+__all__ = ["Alike", "Found", "MarkedDocuments", "measure_weight", "reasons_in", "reasons_in_column"]
 
 CHUNK = 512  # texts that are cut into sentences together
 UNMARKED = 4000  # sentences that the marked are told apart from
@@ -101,7 +101,7 @@ def _weigh(
     return np.log((have + usual) / (total + 1) / usual)
 
 
-class Marked:
+class MarkedDocuments:
     """Training texts as they are to be learnt from, given the marks; may be read again and again.
 
     ``read`` gives the documents as they were written, each time anew. ``reasons`` are those for

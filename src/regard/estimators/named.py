@@ -1,4 +1,4 @@
-"""Classifiers by the names of their parts: a recipe, a network, and settings that are changed."""
+"""Estimators by the names of their parts: a recipe, a network, and settings that are changed."""
 
 from __future__ import annotations
 
@@ -9,12 +9,23 @@ from ..config import require_one_of, with_text_values
 from ..errors import ConfigError, suggestion
 
 if TYPE_CHECKING:
+    from ..models.base import PairConfig
     from .classifier import DocumentClassifier
+    from .translator import Translator
 
-__all__ = ["CLASSIFIER_PARTS", "USUAL_RECIPE", "classifier_from", "split_changes"]
+__all__ = [
+    "CLASSIFIER_PARTS",
+    "TRANSLATOR_PARTS",
+    "USUAL_RECIPE",
+    "classifier_from",
+    "split_changes",
+    "translator_from",
+    "translator_networks",
+]
 
 USUAL_RECIPE = "balanced"
 CLASSIFIER_PARTS = ("network", "training", "text", "wide")
+TRANSLATOR_PARTS = ("network", "training", "units", "forcing", "generation")
 
 
 def classifier_from(
@@ -51,6 +62,39 @@ def classifier_from(
         wide=ngrams if wide == "on" else None,
         device=device,
     )
+
+
+def translator_from(changes: Sequence[str], *, device: str, model: str = "seq2seq") -> Translator:
+    """Make a translator, with its default settings, or a preset's, changed as asked.
+
+    Settings that were asked for stay as they are, however many pairs there are.
+    """
+    from .translator import Translator
+
+    usual, known = Translator(), translator_networks()
+    require_one_of("--model", model, known)
+    by_part = split_changes(changes, TRANSLATOR_PARTS)
+    fixed = {f"{part}.{name}" for part, names in by_part.items() for name in names}
+    return Translator(
+        with_text_values(known[model], by_part["network"]),
+        training=with_text_values(usual.training, by_part["training"]),
+        units=with_text_values(usual.units, by_part["units"]),
+        forcing=with_text_values(usual.forcing, by_part["forcing"]),
+        generation=with_text_values(usual.generation, by_part["generation"]),
+        fixed=tuple(sorted(fixed)),
+        device=device,
+    )
+
+
+def translator_networks() -> dict[str, PairConfig]:
+    """Return the networks that a translator can be made of: every kind, and the presets."""
+    from ..models import PAIR_MODELS
+    from ..models.seq2seq import PRESETS
+    from .translator import Translator
+
+    usual = Translator().network
+    kinds = {name: kind() for name, kind in PAIR_MODELS.items()}
+    return {**kinds, usual.name: usual, **PRESETS}
 
 
 def split_changes(

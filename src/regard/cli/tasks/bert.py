@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 from ...config import with_text_values
 from ...data.formats.lines import STANDARD_INPUT
 from ...errors import ConfigError, DataError
+from ...estimators.named import split_changes
 from ..inputs import existing, open_documents
 from ..output import Delivery, counted, say
-from ..training import TrainingJob, held_out, split_changes
+from ..training import TrainingJob, open_validation
 from .task import (
     Answering,
     DocumentsToLabel,
@@ -192,7 +193,7 @@ def _train(task: str, asked: TrainingToDo) -> None:
     columns = _Columns.of(task, _given(asked), {})
     opened = columns.open(answered=True)
     reader = open_documents(asked.data, opened, asked.on_bad_row)
-    fraction, judged = held_out(asked.validation, opened, asked.on_bad_row)
+    fraction, judged = open_validation(asked.validation, opened, asked.on_bad_row)
     by_part = split_changes(asked.changes, PARTS)
     usual = USAGES[task]()
     estimator = USAGES[task](

@@ -9,15 +9,10 @@ from typing import TYPE_CHECKING
 
 from ...config import require_one_of, with_text_values
 from ...errors import ConfigError, DataError
+from ...estimators.named import TRANSLATOR_PARTS, split_changes
 from ..inputs import existing
 from ..output import Delivery, Drawn, Remarks, counted, say, show
-from ..training import (
-    TRANSLATOR_PARTS,
-    TrainingJob,
-    describe_writing,
-    share_or_file,
-    split_changes,
-)
+from ..training import TrainingJob, describe_writing, share_or_file
 from .task import (
     Answering,
     ModelToEvaluate,

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from ...errors import ConfigError, DataError
+from ...estimators.named import USUAL_RECIPE, classifier_from
 from ..inputs import open_documents
 from ..output import say
 from ..reasons import read_reasons
-from ..training import USUAL_RECIPE, TrainingJob, classifier_from, held_out
+from ..training import TrainingJob, open_validation
 from .task import TrainingToDo
 
 if TYPE_CHECKING:
@@ -47,9 +48,9 @@ def open_files(
 ) -> TrainingFiles:
     """Find the files of a training, or say what is wrong with them before any work is done."""
     reader = open_documents(data, columns, on_bad_row)
-    fraction, judged = held_out(validation, columns, on_bad_row)
+    fraction, judged = open_validation(validation, columns, on_bad_row)
     _require_one_split(columns, judged)
-    return TrainingFiles(reader, judged, _tested_on(test, validation, columns), fraction)
+    return TrainingFiles(reader, judged, _open_test(test, validation, columns), fraction)
 
 
 def _require_one_split(columns: Columns, held_out: Reader | None) -> None:
@@ -64,7 +65,7 @@ def _require_one_split(columns: Columns, held_out: Reader | None) -> None:
         raise ConfigError(f"{' and '.join(names)} each say what to validate on; give one of them")
 
 
-def _tested_on(test: str | None, validation: str, columns: Columns) -> Reader | None:
+def _open_test(test: str | None, validation: str, columns: Columns) -> Reader | None:
     """Read the test file's texts, unless training would stop by them too."""
     if test is None:
         return None
@@ -84,20 +85,20 @@ class ClassificationJob(TrainingJob):
     test: Reader | None
     baseline: bool
     marks: Sequence[Mark] = ()
-    hung_before: Mapping[str, float] = field(default_factory=dict)  # as ``measure_weight`` has it
+    weight_before: Mapping[str, float] = field(default_factory=dict)  # as ``measure_weight`` has it
 
     def fit(self, options: FitOptions) -> None:
         """Fit the classifier, and choose how it explains."""
         from ...training.observers import counted as watched
 
         columns, first = self.reader.columns, options.team.rank == 0
-        documents, reasons = self._to_learn_from()
+        documents, reasons = self._find_documents()
         options = replace(
             options,
             split="group" if columns.group else "time" if columns.time else "random",
             test=self.test,
             vectors=self.asked.vectors,
-            unlabelled=self._unlabelled(),
+            unlabelled=self._open_unlabelled(),
             reasons=reasons,
             recipe=self._recipe,
             baseline=self.baseline,
@@ -107,27 +108,28 @@ class ClassificationJob(TrainingJob):
         documents = watched(documents, "reading", options.observers)
         self.estimator.fit_documents(documents, self.held_out, options=options)
 
-    def _to_learn_from(self) -> tuple[Iterable[Document], Sequence[Reason]]:
+    def _find_documents(self) -> tuple[Iterable[Document], Sequence[Reason]]:
         """The documents, as they are to be learnt from given what people marked, and reasons."""
         documents: Iterable[Document] = self.reader
         reasons: list[Reason] = []
         if self.asked.marks is not None:
-            from ...estimators.marked import Marked
+            from ...estimators.marked import MarkedDocuments
 
             seed = self.estimator.training.seed
-            found = Marked(lambda: self.reader, self.marks, self.estimator.text, seed=seed)
-            say(found.found.describe(), quiet=self.quiet)
-            documents, reasons = found, found.reasons
-        marked = read_reasons(
+            read, text = lambda: self.reader, self.estimator.text
+            marked = MarkedDocuments(read, self.marks, text, seed=seed)
+            say(marked.found.describe(), quiet=self.quiet)
+            documents, reasons = marked, marked.reasons
+        in_column = read_reasons(
             self.reader,
             str(self.asked.data),
             self.asked.evidence_column,
             self.asked.on_bad_row,
             quiet=self.quiet,
         )
-        return documents, [*reasons, *marked]
+        return documents, [*reasons, *in_column]
 
-    def _unlabelled(self) -> Reader | None:
+    def _open_unlabelled(self) -> Reader | None:
         """Open the texts without labels; those of a file that has labels are read without them."""
         if self.asked.unlabelled is None:
             return None
@@ -152,13 +154,13 @@ class ClassificationJob(TrainingJob):
         vectors = self.estimator.vector_coverage_
         given = "unlabelled" if self.asked.unlabelled else "vectors" if self.asked.vectors else None
         device = str(self.estimator.reader_.device)
-        picked = self._recipe.describe(
+        start = self._recipe.describe(
             cast("DataCheck", check),
             given=given,
             device=device,
             folds=self.estimator.fold_count_,
         )
-        lines = [*check.describe(), *(vectors.describe() if vectors else ()), picked]
+        lines = [*check.describe(), *(vectors.describe() if vectors else ()), start]
         usual, used = TrainingConfig(), self.estimator.settings_.training
         if self._recipe.least_steps and used.batch_size < usual.batch_size:
             few = f"{used.batch_size} documents in place of {usual.batch_size}"
@@ -179,20 +181,20 @@ class ClassificationJob(TrainingJob):
 
     def describe(self) -> Sequence[str]:
         """Say how good it is, what the marks have changed, and what can be done next."""
-        return [*self._describe_marks(), *_summary(self.estimator, self.asked.out)]
+        return [*self._describe_marks(), *_describe_training(self.estimator, self.asked.out)]
 
     def _describe_marks(self) -> list[str]:
         from ...estimators.marked import measure_weight
 
-        hung = measure_weight(self.estimator.fitted_, self.marks) if self.marks else {}
+        weights = measure_weight(self.estimator.fitted_, self.marks) if self.marks else {}
         return [
             f"without the passages marked {kind}, answers move by {100 * now:.1f} points on average"
-            + (f" (before: {100 * self.hung_before[kind]:.1f})" if self.hung_before else "")
-            for kind, now in hung.items()
+            + (f" (before: {100 * self.weight_before[kind]:.1f})" if self.weight_before else "")
+            for kind, now in weights.items()
         ]
 
 
-def _summary(classifier: DocumentClassifier, out: Path) -> Sequence[str]:
+def _describe_training(classifier: DocumentClassifier, out: Path) -> Sequence[str]:
     facts = classifier.facts_
     lines = [f"saved to {out}"]
     if not facts["validation_documents"]:
@@ -211,7 +213,7 @@ def _summary(classifier: DocumentClassifier, out: Path) -> Sequence[str]:
             asked += f", each in one of {facts['folds']} folds"
         lines.insert(
             0,
-            f"{kept}{_beside(classifier)}: accuracy {accuracy:.4f} and macro-F1 {f1:.4f} on "
+            f"{kept}{_tell_network(classifier)}: accuracy {accuracy:.4f} and macro-F1 {f1:.4f} on "
             f"{asked}; these chose the epoch, so measure on others",
         )
     if "ngrams_count_more_in" in facts:
@@ -228,23 +230,23 @@ def _summary(classifier: DocumentClassifier, out: Path) -> Sequence[str]:
         )
     return [
         *lines,
-        *_beside_tfidf(classifier),
-        *_few_steps(classifier),
+        *_tell_tfidf(classifier),
+        *_warn_of_few_steps(classifier),
         f"  regard evaluate {out} TEST.csv --out report.html",
         f'  regard explain {out} --text "..."',
     ]
 
 
-def _beside(classifier: DocumentClassifier) -> str:
+def _tell_network(classifier: DocumentClassifier) -> str:
     """Say that n-grams answer too, and how good the network is without them."""
     best = classifier.history_.best if classifier.history_ else None
     if "ngrams" not in classifier.facts_ or best is None or best.validation_accuracy is None:
         return ""
-    one = "the first network" if "seeds" in classifier.facts_ else "the network"
-    return f" with n-grams (accuracy of {one} alone {best.validation_accuracy:.4f})"
+    network = "the first network" if "seeds" in classifier.facts_ else "the network"
+    return f" with n-grams (accuracy of {network} alone {best.validation_accuracy:.4f})"
 
 
-def _beside_tfidf(classifier: DocumentClassifier) -> list[str]:
+def _tell_tfidf(classifier: DocumentClassifier) -> list[str]:
     """Say how good TF-IDF is on the same documents, and what to do where it is better."""
     baseline, facts = classifier.baseline_, classifier.facts_
     if baseline is None or "baseline_accuracy" not in facts:
@@ -259,7 +261,7 @@ def _beside_tfidf(classifier: DocumentClassifier) -> list[str]:
     return lines
 
 
-def _few_steps(classifier: DocumentClassifier) -> list[str]:
+def _warn_of_few_steps(classifier: DocumentClassifier) -> list[str]:
     """Say so where the weights have moved too few times to have learnt anything."""
     size = classifier.settings_.training.batch_size
     epochs = len(classifier.history_.epochs) if classifier.history_ else 0
@@ -314,7 +316,7 @@ def train(asked: TrainingToDo) -> None:
         files.test,
         baseline,
         marks,
-        _hung_before(asked.out, marks, asked.device),
+        _measure_before(asked.out, marks, asked.device),
     )
     job.go(files.fraction)
 
@@ -337,7 +339,7 @@ def _read_marks(asked: TrainingToDo) -> list[Mark]:
     return MarkStore(asked.marks).read()
 
 
-def _hung_before(out: Path, marks: Sequence[Mark], device: str) -> dict[str, float]:
+def _measure_before(out: Path, marks: Sequence[Mark], device: str) -> dict[str, float]:
     """What hung on the marked passages in the model that will be replaced, if there is one."""
     from ...estimators.folder import is_model
     from ...estimators.marked import measure_weight

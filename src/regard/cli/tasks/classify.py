@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from ...data.formats.lines import STANDARD_INPUT
 from ...data.shards import Shard
+from ...estimators.named import CLASSIFIER_PARTS
 from ..inputs import DocumentsToRead, existing
 from ..output import Delivery, Drawn, Remarks, counted, say
-from ..training import CLASSIFIER_PARTS
 from .classifier_training import train
 from .task import (
     Answering,

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from ...config import with_text_values
 from ...errors import ConfigError
+from ...estimators.named import split_changes
 from ..inputs import open_documents
-from ..training import TrainingJob, held_out, split_changes
+from ..training import TrainingJob, open_validation
 from .task import Answering, Task, TrainingToDo, cannot, describe_saved
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def _train(asked: TrainingToDo) -> None:
 
     columns = Columns(text=asked.text_column, label=None, encoding=asked.encoding, carry=False)
     reader = open_documents(asked.data, columns, asked.on_bad_row)
-    fraction, judged = held_out(asked.validation, columns, asked.on_bad_row)
+    fraction, judged = open_validation(asked.validation, columns, asked.on_bad_row)
     by_part = split_changes(asked.changes, PARTS)
     if asked.network is not None:
         raise ConfigError("--task pretrain has one network; change it by --set network.NAME=VALUE")

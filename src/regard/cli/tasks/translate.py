@@ -10,18 +10,12 @@ from typing import TYPE_CHECKING
 
 from ...data.formats.lines import STANDARD_INPUT
 from ...errors import DataError
+from ...estimators.named import TRANSLATOR_PARTS, translator_from, translator_networks
 from ...files import replacing, standard_output
 from ...views.drawing.terminal import printable
 from ..inputs import existing, is_there, near_file, open_documents, pair_columns, source_columns
 from ..output import Delivery, Drawn, Remarks, counted, say
-from ..training import (
-    TRANSLATOR_PARTS,
-    TrainingJob,
-    describe_writing,
-    held_out,
-    translator_from,
-    translator_networks,
-)
+from ..training import TrainingJob, describe_writing, open_validation
 from .task import (
     Answering,
     ModelToEvaluate,
@@ -98,7 +92,7 @@ def _train(asked: TrainingToDo) -> None:
         carry=False,
     )
     reader = open_documents(asked.data, columns, asked.on_bad_row)
-    fraction, judged = held_out(asked.validation, columns, asked.on_bad_row)
+    fraction, judged = open_validation(asked.validation, columns, asked.on_bad_row)
     network = asked.network or "seq2seq"
     translator = translator_from(asked.changes, device=asked.device, model=network)
     TranslationJob(translator, reader, judged, asked).go(fraction)
