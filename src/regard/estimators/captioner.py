@@ -224,7 +224,7 @@ class Captioner(WritingEstimator[ShowAttendTellConfig]):
                 self.model_,
                 FitData(self._batches(data.training), held_out, judge),
                 settings,
-                check=lambda pace: self._estimated(data, pace),
+                check=lambda pace: self._estimate(data, pace),
             )
             self.facts_: Mapping[str, Plain] = fit.facts(
                 self.model_, self.history_, scores=CaptionJudge.names, data=_data_facts(data)
@@ -378,7 +378,7 @@ class Captioner(WritingEstimator[ShowAttendTellConfig]):
     def _batches(self, captions: EncodedCaptions) -> PlannedBatches[CaptionBatch]:
         return PlannedBatches(captions, self.settings_.training)
 
-    def _estimated(self, data: PreparedCaptions, pace: Pace) -> CaptionCheck:
+    def _estimate(self, data: PreparedCaptions, pace: Pace) -> CaptionCheck:
         tokens = int(data.training.lengths.sum())
         return CaptionCheck(
             pictures=data.pictures,

@@ -57,8 +57,7 @@ from .members import Member, TrainedMembers, train_members
 from .own_vectors import learn_own_vectors
 from .pretrained import Pretrained, read_pretrained
 from .reading import settle_reading
-from .saved import MOST_SEEDS, Saved, Settings
-from .saved_wide import SavedWide
+from .saved import MOST_SEEDS, Saved, SavedWide, Settings
 from .text_estimator import TextEstimator, draw_network
 from .trainer import FitData, Run, Watched, classification_loss
 from .training_documents import LabelJudge, Prepared, Weighted, prepare, score_answers
@@ -72,9 +71,9 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
 
     After ``fit``: ``classes_``, ``vocab_``, ``model_``, ``history_`` (epoch by epoch),
     ``temperature_`` (fitted on the validation data, so that probabilities mean what they say).
-    Labels may be strings, whole numbers, booleans, or for several a document lists of strings or a
-    matrix of zeros and ones. With ``seeds`` above one so many networks are trained, each with a
-    seed of its own, and answer together: their probabilities are averaged.
+    Labels may be strings, whole numbers or booleans; for several labels a document, lists of
+    strings or a matrix of zeros and ones. With ``seeds`` above one, that many networks are trained,
+    each with its own seed. They answer together: their probabilities are averaged.
     """
 
     baseline_: TfidfBaseline | None
@@ -119,12 +118,12 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
 
         Labels are strings, whole numbers, booleans, lists of strings, or a matrix of zeros and ones
         with a column for each label; ``predict`` gives back what was given. ``sample_weight`` says
-        how much each text counts. ``validation`` gives texts and labels to stop early by; without
-        them a share of the training data is held out, or of 200 to 2,500 texts each once, in four
-        folds. ``unlabelled`` are more texts of the kind, from which the network learns beforehand
-        what words are alike. ``reasons`` are for each text the spans that people marked as the
-        reason for its label, none of some texts: they are learnt from as well. On a terminal and in
-        a notebook a bar shows how it goes, unless ``progress`` is false.
+        how much each text counts. ``validation`` holds texts and labels that say when to stop;
+        without it a share of the training data is held out, or, of 200 to 2,500 texts, each one
+        once, in four folds. ``unlabelled`` holds more texts of the kind, from which the network
+        learns beforehand which words are alike. ``reasons`` holds for each text the spans that
+        people marked as the reason for its label; a text may have none. They are learnt from as
+        well. On a terminal and in a notebook a bar shows how it goes, unless ``progress`` is false.
         """
         form, named = LabelForm.of(labels)
         held_out = None
@@ -155,7 +154,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         """Train on a stream of documents, which may be larger than memory.
 
         Ctrl-C ends what is being done: the training, which keeps its best epoch, or what comes
-        after it. Before the first step nothing is learnt, and it is raised.
+        after it. Before the first step there is nothing to keep, and KeyboardInterrupt is raised.
         """
         holdout = Holdout(self.validation, self.training.seed)
         require_one_of("monitor", self.training.monitor, LabelJudge.names)
@@ -233,7 +232,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         labels: Iterable[object],
         sample_weight: Sequence[float] | None = None,
     ) -> float:
-        """Return the share of texts whose label is right; with several, of those with all right."""
+        """Return the share of texts whose label is right, or all labels where there are several."""
         self._require_fitted()
         documents = list(read_texts(texts, self.label_form_.read(labels)))
         if not documents:
@@ -332,9 +331,9 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
     ) -> Self:
         """Fit TF-IDF with logistic regression on what this was trained on, to be shown beside it.
 
-        ``documents`` and ``validation`` are those given to ``fit_documents``, read again; what was
-        held out is left out here too, and says how good the baseline is: ``baseline_accuracy``
-        among the facts. Where there were folds, a baseline for each says that.
+        ``documents`` and ``validation`` are those given to ``fit_documents``, read again. What was
+        held out is left out here too, and says how good the baseline is, which ``facts_`` keeps as
+        ``baseline_accuracy``. Where there were folds, a baseline is fitted for each to say that.
         """
         self._require_fitted()
         if not hasattr(self, "training_places_"):
@@ -677,7 +676,7 @@ _Start = Callable[[Model], None]
 
 
 def _in_pieces(text: TextConfig) -> TextConfig:
-    """How a network reads that knows words out of the vocabulary by their pieces."""
+    """Settings for a network that knows words out of the vocabulary by their pieces."""
     return replace(text, unknown="one") if text.unknown == "auto" else text
 
 

@@ -98,13 +98,13 @@ class FitOptions:
         """
         if not self.readers:
             return {}
-        asked = self.columns
-        names = {"source_column": asked.text, "target_column": asked.target}
-        if asked.target is None:
-            names = {"text_column": asked.text, "label_column": asked.label}
-        names |= {"labels_separator": asked.labels_separator, "encoding": asked.encoding}
-        names |= {"group_column": asked.group, "time_column": asked.time}
-        return {name: value for name, value in names.items() if value is not None}
+        columns = self.columns
+        facts = {"source_column": columns.text, "target_column": columns.target}
+        if columns.target is None:
+            facts = {"text_column": columns.text, "label_column": columns.label}
+        facts |= {"labels_separator": columns.labels_separator, "encoding": columns.encoding}
+        facts |= {"group_column": columns.group, "time_column": columns.time}
+        return {name: value for name, value in facts.items() if value is not None}
 
     def origin(self) -> dict[str, Plain]:
         """Which files the training read, for a model to remember: nothing without files."""
@@ -144,11 +144,12 @@ class Fit:
         check: Callable[[Pace], Check],
         member: int = 0,
     ) -> History:
-        """Train the model, on from a checkpoint where that is asked for.
+        """Train the model, or continue from a checkpoint where that is asked for.
 
-        A checkpoint that was made with other ``settings`` is refused. Whoever wants to know what
-        was found is told before by ``check``, from the pace of a few steps that are not kept.
-        Where several are trained, ``member`` counts them, and the first alone is told of.
+        A checkpoint that was made with other ``settings`` is refused. Before the training, the
+        observer of the check is told what ``check`` makes of the pace of a few trial steps, which
+        are not kept. Where several models are trained, ``member`` numbers them, and only the first
+        is told of.
         """
         if self.options.on_check is not None and member == 0:
             self.options.on_check(check(measure_pace(model, data, loss=loss, config=config)))
@@ -190,8 +191,8 @@ class Fit:
             for part, values in settings.items()
             for name, value in values.items()
         }
-        place = self.folder / (f"checkpoint-{member + 1}" if member else "checkpoint")
-        return Checkpoint(place, named, resume=self.options.resume)
+        folder = self.folder / (f"checkpoint-{member + 1}" if member else "checkpoint")
+        return Checkpoint(folder, named, resume=self.options.resume)
 
 
 @contextmanager
@@ -204,14 +205,15 @@ def begin_fit(options: FitOptions) -> Iterator[Fit]:
 
 
 @contextmanager
-def _work_folder(given: Path | None) -> Iterator[Path]:
-    if given is not None:
-        given.mkdir(parents=True, exist_ok=True)
-        yield given
+def _work_folder(folder: Path | None) -> Iterator[Path]:
+    """Give the folder, or a temporary one where none is named."""
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield folder
         return
     # Where mapped files cannot be deleted yet, the system clears them away later.
-    with tempfile.TemporaryDirectory(prefix="regard-", ignore_cleanup_errors=True) as folder:
-        yield Path(folder)
+    with tempfile.TemporaryDirectory(prefix="regard-", ignore_cleanup_errors=True) as temporary:
+        yield Path(temporary)
 
 
 TRIAL_STEPS = 6

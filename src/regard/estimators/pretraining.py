@@ -143,7 +143,7 @@ class Pretrainer(TextEstimator):
                 loss=PretrainingLoss(),
                 config=self.settings_.training,
                 settings={part: settings[part] for part in ("network", "pieces", "masking")},
-                check=partial(self._estimated, training, held_out, rows),
+                check=partial(self._estimate, training, held_out, rows),
             )
             data: dict[str, Plain] = {
                 "training_texts": len(training),
@@ -192,7 +192,7 @@ class Pretrainer(TextEstimator):
         found = encode_texts(texts, self.pieces_, folder)
         return RowsToMask(found, self.pieces_, self.settings_.masking)
 
-    def _estimated(
+    def _estimate(
         self, training: StoredTexts, held_out: StoredTexts | None, rows: RowsToMask, pace: Pace
     ) -> TextCheck:
         """Say what was found in the texts, and how long all that is to come takes at most."""

@@ -170,7 +170,7 @@ class Translator(WritingEstimator[PairConfig]):
                 self.model_,
                 FitData(self._batches(data.training), held_out, judge),
                 settings,
-                check=lambda pace: self._estimated(data, pace, chosen),
+                check=lambda pace: self._estimate(data, pace, chosen),
             )
             self.facts_: Mapping[str, Plain] = fit.facts(
                 self.model_, self.history_, scores=PairJudge.names, data=_data_facts(data)
@@ -363,7 +363,7 @@ class Translator(WritingEstimator[PairConfig]):
     def _batches(self, pairs: EncodedPairs) -> PlannedBatches[PairBatch]:
         return PlannedBatches(pairs, self.settings_.training)
 
-    def _estimated(self, data: PreparedPairs, pace: Pace, chosen: Mapping[str, Plain]) -> PairCheck:
+    def _estimate(self, data: PreparedPairs, pace: Pace, chosen: Mapping[str, Plain]) -> PairCheck:
         """Say what was found in the pairs, and how long all that is to come takes at most."""
         training = self.settings_.training
         return PairCheck(

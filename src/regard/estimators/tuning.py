@@ -139,7 +139,7 @@ class BertUsage(TextEstimator):
                 loss=loss,
                 config=self.training,
                 settings={part: settings[part] for part in ("network", "tuning")},
-                check=partial(self._estimated, len(training), len(held_out or ()), source, cut),
+                check=partial(self._estimate, len(training), len(held_out or ()), source, cut),
             )
             self.facts_: Mapping[str, Plain] = fit.facts(
                 self.model_,
@@ -281,7 +281,7 @@ class BertUsage(TextEstimator):
                 stacklevel=3,
             )
 
-    def _estimated(
+    def _estimate(
         self, texts: int, held_out: int, rows: TuningRows, cut: int, pace: Pace
     ) -> TextCheck:
         pieces = int(rows.lengths.sum())

@@ -50,13 +50,13 @@ __all__ = [
 
 SEED = 0
 RANDOM_DRAWS = range(6, 25)
-"""How many random sets as large as each bin are taken away, and as many others left alone.
+"""How many random sets as large as each bin are taken away, and how many others are all that stays.
 
-The most for a short text, where they cost little and each tells less.
+A short text has the most draws: there they cost little, and each of them tells less.
 """
-DRAWN_WORDS = 1500  # how many words the documents of all draws have, where that is possible
+DRAWN_WORDS = 1500  # draws times words of a document, as far as the range above allows
 WORDS_LEFT_OUT = 500
-"""Of a longer document so many words, drawn at random, are left out one by one."""
+"""Of a longer document that many words, drawn at random, are left out one by one."""
 
 
 def with_receipts(

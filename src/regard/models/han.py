@@ -131,8 +131,8 @@ class HAN(Model):
 
     def _attend_to_sentences(self, sentences: Ragged, impose: Impose) -> Pooled:
         """Encode the sentences of every document and attend to them."""
-        kept = drop(sentences.values, self.config.state_dropout, self.training)
-        return self.sentences(sentences.with_values(kept), impose.get("sentence"))
+        vectors = drop(sentences.values, self.config.state_dropout, self.training)
+        return self.sentences(sentences.with_values(vectors), impose.get("sentence"))
 
     def _logits(self, documents: Pooled) -> Tensor:
         return self.classify(drop(documents.vectors, self.config.state_dropout, self.training))
@@ -160,8 +160,8 @@ class HAN(Model):
 
     def from_kept(self, vectors: Tensor, numbers: Ragged) -> Output:
         """Classify documents put together from kept sentence vectors, (kept, size)."""
-        kept = drop(vectors, self.config.state_dropout, self.training)
-        return self._from_documents(self.sentences(Picked(kept, numbers)))
+        vectors = drop(vectors, self.config.state_dropout, self.training)
+        return self._from_documents(self.sentences(Picked(vectors, numbers)))
 
     def _from_documents(self, documents: Pooled) -> Output:
         weights = Attention("sentence", by="document", over="sentence", weights=documents.weights)

@@ -88,7 +88,7 @@ class Wide(Model):
         self.weights = nn.ParameterList(
             nn.Parameter(torch.from_numpy(part.weights), requires_grad=False) for part in parts
         )
-        # No parameter: the first of these says where the model computes, which is the network's.
+        # Not a parameter: the first parameter says where the model computes, as the network does.
         self.register_buffer("intercepts", torch.from_numpy(intercepts))
         self.scale = scale
 
@@ -107,7 +107,7 @@ class Wide(Model):
         return self.inner.embed(batch)
 
     def from_vectors(self, words: Ragged, batch: Batch, impose: Impose | None = None) -> Output:
-        """Classify from given word vectors; what the n-grams say does not hang on them."""
+        """Classify from given word vectors; what the n-grams say does not depend on them."""
         output = self.inner.from_vectors(words, batch, impose)
         return replace(output, logits=self.completed(output.logits, batch))
 
@@ -119,8 +119,10 @@ class Wide(Model):
         """Do as ``completed`` for documents put together from sentences."""
         parts = (sentences.values, sentences.lengths, numbers.values, numbers.lengths)
         picks, threads = Picks(*(part.cpu().numpy() for part in parts)), torch.get_num_threads()
-        found = [one.table.weigh_picks(picks, one.weights, threads=threads) for one in self.parts]
-        return self.scale * logits + self._shared(found)
+        weighed = [
+            part.table.weigh_picks(picks, part.weights, threads=threads) for part in self.parts
+        ]
+        return self.scale * logits + self._add_up(weighed)
 
     def set_vectors(self, vectors: Tensor, known: Tensor) -> None:
         """Start the word vectors from pretrained ones where ``known``, (words,), is true."""
@@ -130,9 +132,9 @@ class Wide(Model):
         """Return what the n-grams add to the logits, (documents, classes)."""
         parts, threads = self.parts, torch.get_num_threads()
         weights = [part.weights for part in parts]
-        return self._shared(weigh_tables(self.tables, weights, rows_of(batch), threads=threads))
+        return self._add_up(weigh_tables(self.tables, weights, rows_of(batch), threads=threads))
 
-    def _shared(self, weighed: Sequence[Floats]) -> Tensor:
+    def _add_up(self, weighed: Sequence[Floats]) -> Tensor:
         """Add up what the features of each kind say, and what the n-grams say of any text."""
         summed = sum(weighed, start=self.intercepts.detach().cpu().numpy())
         return torch.from_numpy(summed).to(self.embedding.weight)
@@ -140,7 +142,7 @@ class Wide(Model):
     @property
     def parts(self) -> tuple[WidePart, ...]:
         """The features, with their weights as they are now."""
-        weights = [one.detach().cpu().numpy() for one in self.weights]
+        weights = [weight.detach().cpu().numpy() for weight in self.weights]
         return tuple(map(WidePart, self.tables, weights))
 
     def word_shares(self, batch: Batch) -> Tensor:

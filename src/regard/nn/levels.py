@@ -49,8 +49,8 @@ class Picked:
         if not self.sparse or (numbers.is_cuda and len(self.table) <= _WHOLE_TABLE):
             # To count distinct items the host would have to wait for a GPU.
             return replace(self, sparse=False)
-        found, index = distinct(numbers, len(self.table))
-        return Picked(self.table.index_select(0, found), self.numbers.with_values(index))
+        picked, index = distinct(numbers, len(self.table))
+        return Picked(self.table.index_select(0, picked), self.numbers.with_values(index))
 
 
 class Places(nn.Module):
@@ -179,8 +179,8 @@ class Kept:
     """What the items of a table gave an encoder, kept from one call to the next.
 
     Beside each result lies what it was made of, and every call compares that with the weights once
-    before it uses the result: whoever changed a weight, and however, nothing is ever stale. Nothing
-    of it is on the model, and threads may share it.
+    before it uses the result: whoever changed a weight, and however, nothing is ever stale. The
+    model stores nothing of it, and threads may share it.
     """
 
     def __init__(self) -> None:
@@ -194,7 +194,7 @@ class Kept:
     def in_use(self) -> Iterator[None]:
         """Let the levels of this thread use and fill it for one call; no weight changes inside.
 
-        A call inside of one that uses the same is a part of it.
+        A call inside another that uses the same ``Kept`` is a part of that call.
         """
         outer = _in_use.get()
         token = _in_use.set(outer if outer is not None and outer.kept is self else _Call(self))
@@ -208,10 +208,10 @@ class Kept:
         if 4 * (encoder.gate_count + table.shape[1]) * len(table) > _MOST_BYTES:
             return None
         key, weights = (id(encoder), len(table)), encoder.input_weights()
-        found = self._tables.get(key)
-        if found is None or not torch.equal(found.weights, weights):
-            found = self._tables[key] = _Projections(encoder, weights, len(table))
-        return found
+        projections = self._tables.get(key)
+        if projections is None or not torch.equal(projections.weights, weights):
+            projections = self._tables[key] = _Projections(encoder, weights, len(table))
+        return projections
 
 
 class _Call:
@@ -219,26 +219,27 @@ class _Call:
 
     def __init__(self, kept: Kept) -> None:
         self.kept = kept
-        self._found: dict[int, tuple[_Projections, Tensor]] = {}
+        self._checked: dict[int, tuple[_Projections, Tensor]] = {}  # and of which items
 
     def project(self, encoder: RecurrentEncoder, items: Picked) -> Tensor | None:
         """Return a table that is filled in for these items; nothing if it would be too large."""
-        if id(encoder) not in self._found:
-            kept = self.kept.find(encoder, items.table)
-            if kept is None:
+        if id(encoder) not in self._checked:
+            projections = self.kept.find(encoder, items.table)
+            if projections is None:
                 return None
-            self._found[id(encoder)] = kept, torch.zeros(len(items.table), dtype=torch.bool)
-        kept, checked = self._found[id(encoder)]
+            none = torch.zeros(len(items.table), dtype=torch.bool)
+            self._checked[id(encoder)] = projections, none
+        projections, checked = self._checked[id(encoder)]
         numbers = items.numbers.values
         if len(numbers) > len(checked) and not checked.any():
-            kept.check_all(items.table)
+            projections.check_all(items.table)
             checked[:] = True
         elif len(numbers) and not bool(checked.index_select(0, numbers).all()):
-            found, _ = distinct(numbers, len(checked))
-            new = found[~checked[found]]
-            kept.check(new, items.table)
+            picked, _ = distinct(numbers, len(checked))
+            new = picked[~checked[picked]]
+            projections.check(new, items.table)
             checked[new] = True
-        return kept.rows
+        return projections.rows
 
 
 class _Projections:

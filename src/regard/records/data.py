@@ -308,9 +308,7 @@ class PairCheck:
             lines.append(f"! {self.left_out:,} pairs are left out: an empty side, or one too long")
         if self.chosen:
             lines.append(f"chosen for so many pairs: {', '.join(self.chosen)}")
-        if self.seconds is not None:
-            lines.append(f"training takes about {_duration(self.seconds)}")
-        return lines
+        return [*lines, *_tell_time(self.seconds)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,9 +331,7 @@ class TextCheck:
             f"{self.different_pieces:,} different ones, in {self.rows:,} rows",
             *(f"! {note}" for note in self.notes),
         ]
-        if self.seconds is not None:
-            lines.append(f"training takes about {_duration(self.seconds)}")
-        return lines
+        return [*lines, *_tell_time(self.seconds)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,9 +358,7 @@ class CaptionCheck:
         lines += describe_left_out(self.left_out)
         if self.captions_left_out:
             lines.append(f"! {self.captions_left_out:,} captions are left out: empty, or too long")
-        if self.seconds is not None:
-            lines.append(f"training takes about {_duration(self.seconds)}")
-        return lines
+        return [*lines, *_tell_time(self.seconds)]
 
 
 Check = DataCheck | PairCheck | TextCheck | CaptionCheck
@@ -389,6 +383,11 @@ def _tell_cut(cut: ClassCut) -> str:
         f"{cut.sentences_dropped:,} of {cut.sentences:,} sentences, "
         f"{cut.words_dropped:,} of {cut.words:,} words ({share})"
     )
+
+
+def _tell_time(seconds: float | None) -> list[str]:
+    """Say how long the training takes, where that was estimated."""
+    return [] if seconds is None else [f"training takes about {_duration(seconds)}"]
 
 
 def _duration(seconds: float) -> str:
