@@ -259,6 +259,7 @@ def _answered(
     """One row a document: what it came with, then what the model says."""
     from ...data.columns import to_row
     from ...models.reader import chunks
+    from ...scale.labelling import require_new
 
     number = 0
     for chunk in chunks(reader, CHUNK):
@@ -270,12 +271,7 @@ def _answered(
         answers = _answers(estimator, examples, abstain_below)
         for document, answer in zip(chunk, answers, strict=True):
             given = to_row(document, reader.columns)
-            taken = next((name for name in answer if name in given), None)
-            if taken is not None:
-                raise DataError(
-                    f"the data have a column {taken!r}, which the predictions would replace; "
-                    "rename it"
-                )
+            require_new(answer, given)
             yield {**given, **answer}
 
 
