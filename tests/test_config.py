@@ -12,7 +12,9 @@ from regard.config import (
     checked_settings,
     from_dict,
     require,
+    require_counts,
     require_one_of,
+    require_shares,
     to_dict,
     with_text_values,
 )
@@ -179,3 +181,18 @@ def test_requirements_speak():
         require(False, "a reason")
     with pytest.raises(ConfigError, match="cell cannot be 'gur'; did you mean 'gru'"):
         require_one_of("cell", "gur", iter(["rnn", "gru"]))
+
+
+def test_counts_are_at_least_one_or_left_open():
+    require_counts(Sample(count=1, limit=None), "count", "limit")
+    with pytest.raises(ConfigError, match=r"^count must be at least 1, got 0$"):
+        require_counts(Sample(count=0), "limit", "count")
+    with pytest.raises(ConfigError, match=r"^limit must be at least 1, got -2$"):
+        require_counts(Sample(limit=-2), "count", "limit")
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.0])
+def test_shares_are_from_zero_to_below_one(share):
+    require_shares(Sample(share=0.0, rate=0.999), "share", "rate")
+    with pytest.raises(ConfigError, match=f"^share must be from 0 to below 1, got {share}$"):
+        require_shares(Sample(share=share), "share")

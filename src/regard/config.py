@@ -30,8 +30,10 @@ __all__ = [
     "from_dict",
     "read_toml",
     "require",
+    "require_counts",
     "require_one_of",
     "require_seed",
+    "require_shares",
     "to_dict",
     "with_text_values",
 ]
@@ -94,6 +96,20 @@ def require(holds: bool, message: str) -> None:
 def require_seed(seed: int) -> None:
     """Raise ``ConfigError`` unless every generator of random numbers takes the seed."""
     require(0 <= seed < 2**63, f"seed must lie between 0 and 2**63 - 1, got {seed}")
+
+
+def require_counts(settings: object, *names: str) -> None:
+    """Raise ``ConfigError`` unless each of these settings is at least 1, or left open as None."""
+    for name in names:
+        value: int | None = getattr(settings, name)
+        require(value is None or value >= 1, f"{name} must be at least 1, got {value}")
+
+
+def require_shares(settings: object, *names: str) -> None:
+    """Raise ``ConfigError`` unless each of these settings is from 0 to below 1."""
+    for name in names:
+        value: float = getattr(settings, name)
+        require(0 <= value < 1, f"{name} must be from 0 to below 1, got {value}")
 
 
 def require_one_of(name: str, value: str, known: Iterable[str]) -> None:

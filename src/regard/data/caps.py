@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..config import checked_settings, require
+from ..config import checked_settings, require, require_counts
 from ..records.data import ClassCut, TruncationReport
 from ..text.encode import Encoded
 from ..text.vocab import PADDING
@@ -40,9 +40,7 @@ class Caps:
     max_words: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("max_sentences", "max_words"):
-            value = getattr(self, name)
-            require(value is None or value >= 1, f"{name} must be at least 1, got {value}")
+        require_counts(self, "max_sentences", "max_words")
 
     def __bool__(self) -> bool:
         """Whether anything is limited at all."""

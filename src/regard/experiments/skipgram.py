@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import logsigmoid
 
-from ..config import checked_settings, require
+from ..config import checked_settings, require, require_counts
 from ..files import replacing
 from ..text.encode import encode
 from ..text.tokenize import TextConfig, tokenize_many
@@ -42,9 +42,7 @@ class SkipGramConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("size", "window", "negatives", "min_count", "max_size", "epochs"):
-            value = getattr(self, name)
-            require(value >= 1, f"{name} must be at least 1, got {value}")
+        require_counts(self, "size", "window", "negatives", "min_count", "max_size", "epochs")
         require(0 < self.subsample <= 1, f"subsample must be above 0, got {self.subsample}")
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import torch
 from torch import Tensor, nn
 
-from ..config import checked_settings, require, require_one_of
+from ..config import checked_settings, require, require_counts, require_one_of, require_shares
 from ..data.series import SeriesBatch
 from ..nn.dropout import drop
 from ..nn.encoders import RecurrentEncoder
@@ -47,12 +47,10 @@ class AttentionLSTMConfig:
     dropout: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("hidden_size", "attention_size", "layers"):
-            value = getattr(self, name)
-            require(value >= 1, f"{name} must be at least 1, got {value}")
+        require_counts(self, "hidden_size", "attention_size", "layers")
         require(self.layers <= 100, f"layers must be from 1 to 100, got {self.layers}")
         require(self.directions in (1, 2), f"directions must be 1 or 2, got {self.directions}")
-        require(0 <= self.dropout < 1, f"dropout must be from 0 to below 1, got {self.dropout}")
+        require_shares(self, "dropout")
         require_one_of("attend", self.attend, ("before", "after"))
         require_one_of("over", self.over, ("steps", "features"))
         require_one_of("cell", self.cell, CELLS)

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from ..config import checked_settings, require
+from ..config import checked_settings, require, require_counts, require_shares
 from ..errors import DataError
 from ..nn.dropout import drop
 from ..nn.multihead import Scope
@@ -50,12 +50,10 @@ class BertConfig:
     pooler: bool = True  # whether a layer stands between the first state and what is made of it
 
     def __post_init__(self) -> None:
-        for name in ("hidden_size", "layers", "heads", "feed_size", "segments"):
-            value = getattr(self, name)
-            require(value >= 1, f"{name} must be at least 1, got {value}")
+        require_counts(self, "hidden_size", "layers", "heads", "feed_size", "segments")
         require(self.layers <= 200, f"layers must be from 1 to 200, got {self.layers}")
         require(self.longest >= 3, f"longest must be at least 3, got {self.longest}")
-        require(0 <= self.dropout < 1, f"dropout must be from 0 to below 1, got {self.dropout}")
+        require_shares(self, "dropout")
         require(0 < self.eps < 1, f"eps must lie between 0 and 1, got {self.eps}")
         self.block  # noqa: B018 - it checks that the heads share the columns evenly
 

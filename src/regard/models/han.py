@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 
 from torch import Tensor, nn
 
-from ..config import checked_settings, require, require_one_of
+from ..config import checked_settings, require, require_one_of, require_shares
 from ..data.batch import Batch
 from ..nn.dropout import drop
 from ..nn.levels import Level, Picked
@@ -62,8 +62,7 @@ class HANConfig(ReaderConfig):
             self.require_shape(size)
         require_one_of("reading", self.reading, ("isolated", "flow"))
         require_one_of("weighing", self.weighing, ("states", "sentences"))
-        share = self.sentence_dropout
-        require(0 <= share < 1, f"sentence_dropout must be from 0 to below 1, got {share}")
+        require_shares(self, "sentence_dropout")
 
     def build(self, *, vocab_size: int, label_count: int) -> HAN:
         """Make the network, with fresh weights drawn from torch's seed."""

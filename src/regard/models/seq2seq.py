@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 
 from torch import Tensor, nn
 
-from ..config import checked_settings, require, require_one_of
+from ..config import checked_settings, require, require_counts, require_one_of, require_shares
 from ..data.batch import Batch
 from ..data.pairs import PairBatch
 from ..nn.attention import SCORES
@@ -58,14 +58,12 @@ class Seq2SeqConfig:
 
     def __post_init__(self) -> None:
         sizes = ("embedding_size", "hidden_size", "attention_size", "layers", "reach")
-        for name in (*sizes, "repeat_source"):
-            value = getattr(self, name)
-            require(value >= 1, f"{name} must be at least 1, got {value}")
+        require_counts(self, *sizes, "repeat_source")
         repeats = self.repeat_source
         require(repeats <= 100, f"repeat_source must be from 1 to 100, got {repeats}")
         require(self.layers <= 100, f"layers must be from 1 to 100, got {self.layers}")
         require(self.directions in (1, 2), f"directions must be 1 or 2, got {self.directions}")
-        require(0 <= self.dropout < 1, f"dropout must be from 0 to below 1, got {self.dropout}")
+        require_shares(self, "dropout")
         require_one_of("cell", self.cell, CELLS)
         require_one_of("bridge", self.bridge, BRIDGES)
         require_one_of("decoder", self.decoder, DECODERS)

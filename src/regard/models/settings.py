@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from ..config import checked_settings, require, require_one_of
+from ..config import checked_settings, require, require_counts, require_one_of, require_shares
 from ..nn.attention import SCORES
 from ..nn.encoders import ENCODERS, Encoder, EncoderConfig
 from ..nn.levels import Level, Places
@@ -44,12 +44,10 @@ class ReaderConfig:
     state_dropout: float = 0.3  # between layers, and of every pooled vector
 
     def __post_init__(self) -> None:
-        for name in ("embedding_size", "hidden_size", "attention_size", "layers", "heads", "hops"):
-            value = getattr(self, name)
-            require(value >= 1, f"{name} must be at least 1, got {value}")
-        for name in ("word_dropout", "vector_dropout", "state_dropout"):
-            value = getattr(self, name)
-            require(0 <= value < 1, f"{name} must be from 0 to below 1, got {value}")
+        require_counts(
+            self, "embedding_size", "hidden_size", "attention_size", "layers", "heads", "hops"
+        )
+        require_shares(self, "word_dropout", "vector_dropout", "state_dropout")
         require(self.penalty >= 0, f"penalty must not be negative, got {self.penalty}")
         require(self.layers <= 100, f"layers must be from 1 to 100, got {self.layers}")
         require(self.directions in (1, 2), f"directions must be 1 or 2, got {self.directions}")

@@ -13,7 +13,7 @@ from typing import ClassVar, Literal
 import torch
 from torch import Tensor, nn
 
-from ..config import checked_settings, require, require_one_of
+from ..config import checked_settings, require, require_counts, require_one_of, require_shares
 from ..data.pictures import PictureBatch
 from ..data.targets import TargetBatch
 from ..nn.decoding.decoders import DECODERS
@@ -93,12 +93,8 @@ class ShowAttendTellConfig:
 
     def __post_init__(self) -> None:
         sizes = ("side", "channels", "halvings", "embedding_size", "memory_size", "hidden_size")
-        for name in (*sizes, "attention_size", "layers", "heads", "feed_size"):
-            value = getattr(self, name)
-            require(value >= 1, f"{name} must be at least 1, got {value}")
-        for name in ("dropout", "unseen", "missed"):
-            value = getattr(self, name)
-            require(0 <= value < 1, f"{name} must be from 0 to below 1, got {value}")
+        require_counts(self, *sizes, "attention_size", "layers", "heads", "feed_size")
+        require_shares(self, "dropout", "unseen", "missed")
         for name in ("evenness", "focus", "reward", "curiosity"):
             value = getattr(self, name)
             require(value >= 0, f"{name} must be at least 0, got {value}")

@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 
 from torch import Tensor, nn
 
-from ..config import checked_settings, require, require_one_of
+from ..config import checked_settings, require, require_counts, require_one_of, require_shares
 from ..data.batch import Batch
 from ..data.pairs import PairBatch
 from ..nn.decoding.transformer import TransformerDecoder
@@ -43,11 +43,9 @@ class TransformerConfig:
     tied: Literal["none", "output", "all"] = "output"  # one table to read and write; all: sources
 
     def __post_init__(self) -> None:
-        for name in ("hidden_size", "heads", "feed_size", "layers"):
-            value = getattr(self, name)
-            require(value >= 1, f"{name} must be at least 1, got {value}")
+        require_counts(self, "hidden_size", "heads", "feed_size", "layers")
         require(self.layers <= 100, f"layers must be from 1 to 100, got {self.layers}")
-        require(0 <= self.dropout < 1, f"dropout must be from 0 to below 1, got {self.dropout}")
+        require_shares(self, "dropout")
         require_one_of("activation", self.activation, ACTIVATIONS)
         require_one_of("positions", self.positions, POSITIONS)
         require_one_of("tied", self.tied, ("none", "output", "all"))

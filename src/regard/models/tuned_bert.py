@@ -12,7 +12,7 @@ from typing import Literal, Self
 
 from torch import Tensor, nn
 
-from ..config import checked_settings, require
+from ..config import checked_settings, require, require_shares
 from ..nn.dropout import drop
 from ..ragged import Ragged
 from .bert import Bert, BertConfig, draw_weights
@@ -43,7 +43,7 @@ class TuningConfig:
         require(
             0 < self.layer_decay <= 1, f"layer_decay must be above 0 to 1, got {self.layer_decay}"
         )
-        require(0 <= self.dropout < 1, f"dropout must be from 0 to below 1, got {self.dropout}")
+        require_shares(self, "dropout")
         require(
             self.longest is None or self.longest >= 8,
             f"longest must be at least 8, got {self.longest}",

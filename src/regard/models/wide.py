@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from ..config import checked_settings, require
+from ..config import checked_settings, require, require_counts
 from ..data.batch import Batch
 from ..ragged import Ragged
 from .base import Impose, Model, Output
@@ -45,9 +45,7 @@ class WideConfig:
             1 <= self.longest <= LONGEST,
             f"longest must be from 1 to {LONGEST}, got {self.longest}",
         )
-        for name in ("fewest_documents", "most_weights"):
-            value: int = getattr(self, name)
-            require(value >= 1, f"{name} must be at least 1, got {value}")
+        require_counts(self, "fewest_documents", "most_weights")
 
 
 def rows_of(batch: Batch) -> Rows:

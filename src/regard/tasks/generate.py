@@ -16,7 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from ..config import checked_settings, require, require_one_of
+from ..config import checked_settings, require, require_counts, require_one_of
 from ..data.targets import S, TargetBatch
 from ..errors import DataError
 from ..models.base import Output, WritingModel
@@ -63,9 +63,7 @@ class GenerationConfig:
 
     def __post_init__(self) -> None:
         require_one_of("method", self.method, ("greedy", "beam", "sample"))
-        for name in ("beam", "longest"):
-            value = getattr(self, name)
-            require(value >= 1, f"{name} must be at least 1, got {value}")
+        require_counts(self, "beam", "longest")
         require(self.beam <= 1000, f"beam must be from 1 to 1000, got {self.beam}")
         power = self.length_power
         require(0 <= power <= 100, f"length_power must be from 0 to 100, got {power}")

@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..config import checked_settings, require, require_one_of
+from ..config import checked_settings, require_counts, require_one_of
 from ..errors import MissingExtra
 from ..kernels.scan import Scanner, ScannerRules, available
 from .characters import is_hangul, kind_table, kinds_of, lower_table
@@ -74,9 +74,7 @@ class TextConfig:
 
     def __post_init__(self) -> None:
         require_one_of("cjk", self.cjk, ("characters", "icu"))
-        for name in ("min_count", "max_size", "max_sentences", "max_words"):
-            value: int | None = getattr(self, name)
-            require(value is None or value >= 1, f"{name} must be at least 1, got {value}")
+        require_counts(self, "min_count", "max_size", "max_sentences", "max_words")
 
     @property
     def token(self) -> str:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from ..config import checked_settings, require, require_seed
+from ..config import checked_settings, require, require_counts, require_seed
 
 __all__ = [
     "ClassWeights",
@@ -52,20 +52,9 @@ class TrainingConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        self._require_counts()
-        self._require_amounts()
-
-    def _require_counts(self) -> None:
-        counts = {
-            "epochs": self.epochs,
-            "batch_size": self.batch_size,
-            "batch_tokens": self.batch_tokens,
-            "patience": self.patience,
-            "average": self.average,
-        }
-        for name, value in counts.items():
-            require(value is None or value >= 1, f"{name} must be at least 1, got {value}")
+        require_counts(self, "epochs", "batch_size", "batch_tokens", "patience", "average")
         require_seed(self.seed)
+        self._require_amounts()
 
     def _require_amounts(self) -> None:
         for name in ("weight_decay", "warmup", "min_delta", "focal"):
