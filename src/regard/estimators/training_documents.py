@@ -106,12 +106,7 @@ def prepare(
     build_vocab: Callable[[Mapping[str, int], TextConfig], Vocab] = Vocab.from_counts,
 ) -> Prepared:
     """Tokenise every document once, hold some out, build the vocabulary from the others alone."""
-    stream = iter(documents)
-    first = list(islice(stream, SAMPLE))
-    text = settle_hangul([document.text for document in first], text)
-    marked = (_standing(reason, options) for reason in options.reasons)
-    documents = chain(first, stream, marked)
-    corpus = build_corpus(documents, folder, text, columns=options.columns, validation=validation)
+    corpus, text = _write_corpus(documents, validation, folder, text, options)
     own = np.arange(len(corpus.parts[0]))
     own, reasons = np.split(own, [len(own) - len(options.reasons)])
     places = (reason.place for reason in options.reasons)
@@ -143,13 +138,10 @@ def prepare(
         readings=readings,
         token=text.token,
     )
-    found = corpus.remapped(vocab)
-    groups = None
-    if options.split == "group" and len(corpus.parts) == 1:
-        groups = np.unique(corpus.arrays.groups, return_inverse=True)[1].astype(np.int64)
+    remapped = corpus.remapped(vocab)
     return Prepared(
-        found,
-        found,
+        remapped,
+        remapped,
         training,
         held_out,
         vocab,
@@ -161,8 +153,32 @@ def prepare(
         owners,
         weights,
         folds,
-        groups,
+        _groups(corpus, options),
     )
+
+
+def _write_corpus(
+    documents: Iterable[Document],
+    validation: Iterable[Document] | None,
+    folder: Path,
+    text: TextConfig,
+    options: FitOptions,
+) -> tuple[Corpus, TextConfig]:
+    """Write the documents, and behind them the reasons; the first of them say how all are read."""
+    stream = iter(documents)
+    first = list(islice(stream, SAMPLE))
+    text = settle_hangul([document.text for document in first], text)
+    marked = (_standing(reason, options) for reason in options.reasons)
+    everything = chain(first, stream, marked)
+    corpus = build_corpus(everything, folder, text, columns=options.columns, validation=validation)
+    return corpus, text
+
+
+def _groups(corpus: Corpus, options: FitOptions) -> NDArray[np.int64] | None:
+    """Which group each document is of, where whole groups are held out."""
+    if options.split != "group" or len(corpus.parts) > 1:
+        return None
+    return np.unique(corpus.arrays.groups, return_inverse=True)[1].astype(np.int64)
 
 
 def _standing(reason: Reason, options: FitOptions) -> Document:
