@@ -93,7 +93,6 @@ MODULES: dict[str, tuple[str, ...]] = {
         *inside("models", "bert_han cahan fasttext flat hierarchical_transformer"),
         *TRANSFORMER,
         "arena",
-        "estimators/voting.py",
         "tasks/baselines.py",
     ),
     "decoding": (*WRITING, *KERNELS[:2]),
@@ -160,7 +159,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "unknown-words": CLASSIFIER,
     "verdict": (*CHOSEN, "audit/faithfulness.py"),
     "versions": (*ANSWERING, *LEARNING, *NGRAMS, *WRITING),
-    "voting": (*HAN, *LEARNING, "estimators/voting.py"),
+    "voting": (*HAN, *LEARNING, "arena/voting.py"),
     "wide-cost": (*CLASSIFIER, *KERNELS),
 }
 """By the name of a file of results, modules and folders under src/regard."""

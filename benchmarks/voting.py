@@ -20,10 +20,10 @@ from pathlib import Path
 import planted
 from measuring import RESULTS, provenance
 
+from regard.arena.voting import RULES, VotingClassifier
 from regard.estimators.fitting import FitOptions
 from regard.estimators.named import classifier_from
 from regard.estimators.recipes import Recipe
-from regard.estimators.voting import RULES, VotingClassifier
 from regard.text.document import Document
 
 WHOLE = {

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from regard.arena.voting import RULES, VotingClassifier, cut_pieces
 from regard.errors import ConfigError, ModelError
-from regard.estimators.voting import RULES, VotingClassifier, cut_pieces
 from regard.text.tokenize import TextConfig
 from support.reviews import reviews, tiny
 

@@ -28,7 +28,6 @@ from ..estimators.classifier import DocumentClassifier
 from ..estimators.fitting import FitOptions
 from ..estimators.named import classifier_from
 from ..estimators.recipes import find_recipe
-from ..estimators.voting import VotingClassifier
 from ..models.base import Impose, Model, Output
 from ..models.fasttext import FastTextConfig
 from ..models.wide import WideConfig
@@ -43,6 +42,7 @@ from ..text.tokenize import join_words, tokenize
 from ..training.config import TrainingConfig
 from ..training.interrupts import Interrupts
 from ..training.observers import Observer
+from .voting import VotingClassifier
 
 __all__ = ["CONTENDERS", "Candidate", "Contender", "Explaining", "Lesson", "of_recipe"]
 

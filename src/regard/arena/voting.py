@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from ..config import Plain, require, require_one_of
 from ..data.readers import read_texts
 from ..errors import ModelError
+from ..estimators.classifier import DocumentClassifier
+from ..estimators.fitting import FitOptions
+from ..estimators.label_forms import LabelForm
 from ..files import write_file
 from ..text.document import Document
 from ..text.tokenize import TextConfig, tokenize
-from .classifier import DocumentClassifier
-from .fitting import FitOptions
-from .label_forms import LabelForm
 
 __all__ = ["RULES", "VotingClassifier", "cut_pieces"]
 
