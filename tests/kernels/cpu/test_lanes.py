@@ -72,6 +72,37 @@ def test_a_row_has_the_same_bits_alone_and_in_lanes(
             assert torch.equal(alone[1], beside)
 
 
+def without_each(text):
+    """A text without each of its items."""
+    return [torch.cat([text[:place], text[place + 1 :]]) for place in range(len(text))]
+
+
+TEXT = torch.randint(0, 58, (41,), generator=torch.Generator().manual_seed(0))
+ALIKE = {
+    "without each item": without_each(TEXT),
+    "of two texts": [*without_each(TEXT), *without_each(TEXT.flip(0))],
+    "ending alike": [part for start in (0, 1, 2) for part in [TEXT[start:]] * 16],
+    "beginning alike": [part for end in (41, 40, 39) for part in [TEXT[:end]] * 16],
+}
+
+
+@pytest.mark.parametrize("rows", ALIKE.values(), ids=ALIKE)
+@pytest.mark.parametrize("directions", [1, 2])
+@pytest.mark.parametrize("instructions", INSTRUCTIONS)
+def test_rows_that_begin_or_end_alike_have_the_bits_that_each_has_alone(
+    instructions, directions, rows, monkeypatch
+):
+    """What a row shares with the one before it is not read again."""
+    monkeypatch.setenv("REGARD_KERNELS", instructions)
+    case = Case("gru", 18, directions=directions, distinct=60)
+    lengths = [*map(len, rows)]
+    (vectors, weights), _ = attended(case, lengths, torch.cat(rows))
+    for row, vector, beside in zip(rows, vectors, weights.split(lengths), strict=True):
+        alone, _ = attended(case, [len(row)], row)
+        assert torch.equal(alone[0][0], vector)
+        assert torch.equal(alone[1], beside)
+
+
 def test_what_is_no_number_stays_in_its_row():
     lengths = [9] * 12 + [8] * 4
     case = Case("gru", 16, lengths=lengths, distinct=40)

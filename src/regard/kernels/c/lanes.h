@@ -55,6 +55,8 @@ struct lanes {
     int64_t rows[WIDTH], items[WIDTH];
     int32_t lengths[WIDTH];
     const float *inputs[2][WIDTH]; /* at this step and the next, by turns */
+    /* The last row of those before, whose states still lie in a lane; length 0: there is none. */
+    int64_t held_lane, held_item, held_length;
 };
 
 /* As many columns as are left, up to the most: a power of two. */
@@ -243,15 +245,52 @@ static void find_inputs(const struct lanes *a, int64_t direction, int64_t item,
     }
 }
 
-/* All rows are at the same item, so the backward direction waits for the shorter ones. */
+/* How many items a direction reads first that are those of the row held, in every row. */
+static int64_t count_known(const struct lanes *a, int64_t direction)
+{
+    const int64_t *index = a->job->recurrence.index;
+    int64_t known = index ? a->held_length : 0;
+    for (int64_t i = 0; i < a->count && known; i++) {
+        const int64_t length = a->lengths[i];
+        /* From the end on the items of rows of other lengths lie in other places. */
+        if (direction && (length != a->held_length || length != a->longest))
+            return 0;
+        known = length < known ? length : known;
+        const int64_t *own = index + a->items[i], *held = index + a->held_item;
+        for (int64_t step = 0; step < known; step++) {
+            const int64_t item = direction ? length - 1 - step : step;
+            if (own[item] != held[item])
+                known = step;
+        }
+    }
+    return known;
+}
+
+/* The states of the row held become those of every row. */
+static void spread_known(struct lanes *a, int64_t direction, int64_t known)
+{
+    const struct recurrence_job *r = &a->job->recurrence;
+    const int64_t size = r->hidden_size * WIDTH;
+    for (int64_t step = 0; step < known; step++) {
+        const int64_t item = direction ? a->longest - 1 - step : step;
+        float *state = a->states + (item * r->direction_count + direction) * size;
+        for (int64_t at = 0; at < size; at += WIDTH)
+            store(state + at, splat(state[at + a->held_lane]));
+    }
+}
+
+/* All rows are at the same item, so the backward direction waits for the shorter ones. Rows that
+ * begin as the one before them, or end as it, as versions of a text do, are not read there again. */
 static void read_lanes(struct lanes *a, int64_t direction)
 {
     const struct recurrence_job *r = &a->job->recurrence;
     const int64_t size = r->hidden_size, turn = direction ? -1 : 1;
     const int64_t item_size = r->direction_count * size * WIDTH;
-    int64_t item = direction ? a->longest - 1 : 0;
-    find_inputs(a, direction, item, a->inputs[0]);
-    for (int64_t step = 0; step < a->longest; step++, item += turn) {
+    const int64_t known = count_known(a, direction);
+    int64_t item = direction ? a->longest - 1 - known : known;
+    spread_known(a, direction, known);
+    find_inputs(a, direction, item, a->inputs[known & 1]);
+    for (int64_t step = known; step < a->longest; step++, item += turn) {
         float *state = a->states + item * item_size + direction * size * WIDTH;
         struct stride stride = {
             .panel = a->panels[direction],
@@ -380,6 +419,9 @@ static int64_t attend_lanes(struct lanes *a, int64_t first, int64_t end)
     for (int64_t i = 0; i < a->count; i++)
         weigh_row(a, i);
     pool_lanes(a);
+    a->held_lane = a->count - 1;
+    a->held_item = a->items[a->held_lane];
+    a->held_length = a->lengths[a->held_lane];
     return a->count;
 }
 
