@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = sorted((ROOT / "benchmarks" / "results").glob("*.json"))
 TABLES = runpy.run_path(str(ROOT / "scripts" / "tables"))
-PAGES = sorted((ROOT / "docs").rglob("*.md"))
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 @pytest.mark.parametrize("path", PAGES, ids=[path.stem for path in PAGES])
@@ -50,7 +50,7 @@ def sections(path):
     return [part for part in re.split(r"^#+ ", text, flags=re.MULTILINE) if FIGURE.search(part)]
 
 
-@pytest.mark.parametrize("path", [ROOT / "README.md", *PAGES], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
 def test_a_table_that_was_typed_in_says_that_it_is_old(path):
     """Issue 12.8: figures come from files of results; those that do not are called older."""
     said = ""
