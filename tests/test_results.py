@@ -61,6 +61,23 @@ def test_a_table_that_was_typed_in_says_that_it_is_old(path):
         assert any(mark in section.lower() + said for mark in MARKS), found
 
 
+LEADS = ("trust", "captions", "records/speed")
+BLOCK = re.compile(r"<!-- results: .*?<!-- end -->", re.DOTALL)
+
+
+@pytest.mark.parametrize("name", LEADS)
+def test_the_answers_a_page_begins_with_are_figures_of_its_tables(name):
+    """It is written by hand, and must not stay behind when a benchmark is run again."""
+    page, targets = (
+        (ROOT / "docs" / f"{one}.md").read_text(encoding="utf-8")
+        for one in (name, "records/targets")
+    )
+    lead = re.split(r"^## (?!In short)", page, maxsplit=1, flags=re.MULTILINE)[0]
+    told = re.findall(r"\d+\.\d+", lead)
+    known = set(re.findall(r"\d+\.\d+", "".join(BLOCK.findall(page) + BLOCK.findall(targets))))
+    assert told and [figure for figure in told if figure not in known] == []
+
+
 def test_files_whose_code_has_changed_stay_marked_until_they_are_measured_again(
     tmp_path, monkeypatch
 ):
