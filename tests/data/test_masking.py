@@ -89,3 +89,25 @@ def test_settings_are_checked():
         MaskingConfig(hidden=0.9, random=0.2)
     with pytest.raises(ConfigError, match="longest"):
         MaskingConfig(longest=4)
+
+
+@pytest.mark.parametrize("longest", [8, 16, 40])
+@pytest.mark.parametrize("next_sentence", [False, True])
+def test_words_longer_than_a_row_are_cut_and_nothing_of_them_is_lost(longest, next_sentence):
+    """Every row has a piece to ask for, and all rows together every piece."""
+    word = int(np.flatnonzero(~PIECES.continues)[-1])
+    rest = np.flatnonzero(PIECES.continues)
+    draw = np.random.default_rng(0)
+    texts = [
+        np.concatenate([[word, *draw.choice(rest, size)] for size in draw.integers(0, 60, 4)])
+        for _ in range(50)
+    ]
+    rows = RowsToMask(
+        Rows.of([text.astype(np.int32) for text in texts]),
+        PIECES,
+        MaskingConfig(longest=longest, next_sentence=next_sentence),
+    )
+    assert int((rows.lengths - 3).sum()) == sum(map(len, texts))
+    assert rows.lengths.min() >= 4 and rows.lengths.max() <= longest
+    for number in range(len(rows.lengths)):
+        assert len(rows.batch(np.array([number]), draw).asked)

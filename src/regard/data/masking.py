@@ -116,10 +116,14 @@ class RowsToMask:
         ends = texts.starts[self._texts + 1]
         starts = texts.starts[self._texts] + within * lengths // counts
         stops = texts.starts[self._texts] + (within + 1) * lengths // counts
-        self._starts = self._to_word_starts(starts, ends, moving=within > 0)
-        self._lengths = self._to_word_starts(stops, ends, moving=stops < ends) - self._starts
-        # No word has as many pieces as to fill the slack, but for letters in a heap.
-        self._lengths = np.minimum(self._lengths, room)
+        at_words = self._to_word_starts(starts, ends, moving=within > 0)
+        until_words = self._to_word_starts(stops, ends, moving=stops < ends)
+        # A word of very many pieces can overfill a row or leave none to the next: it is cut too.
+        sizes = until_words - at_words
+        heaped = np.zeros(len(texts), dtype=bool)
+        heaped[self._texts[(sizes > room) | (sizes == 0)]] = True
+        self._starts = np.where(heaped[self._texts], starts, at_words)
+        self._lengths = np.where(heaped[self._texts], stops, until_words) - self._starts
 
     @property
     def lengths(self) -> NDArray[np.int64]:
