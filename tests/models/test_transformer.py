@@ -10,6 +10,8 @@ from torch import nn
 from regard.data.pairs import EncodedPairs
 from regard.errors import ConfigError
 from regard.models.transformer import TransformerConfig
+from regard.nn.dropout import drop
+from regard.nn.multihead import Scope
 from regard.nn.positions import row_positions
 from regard.tasks.generate import GenerationConfig, TokenLoss, generate
 from regard.text.units import END, START
@@ -125,6 +127,54 @@ def test_it_is_torchs_own_transformer():
     states = theirs(*read, tgt_mask=mask)[0]
     logits = states @ model.decoder.embedding.weight.T + model.decoder.bias
     torch.testing.assert_close(model(pair).logits, logits, atol=1e-9, rtol=1e-9)
+
+
+def test_dropout_stands_where_the_paper_has_it():
+    """Over the sums of vectors and positions of both sides, and inside every block.
+
+    Nothing is dropped between the last block and the words.
+    """
+    model, pair = built({"norm": "post", "dropout": 0.5}).train(), batch((4,), (5,))
+    source, previous = pair.source.by_document, pair.previous
+    scope, over = Scope(previous, causal=True), Scope(previous, source)
+
+    def entered(part, table, rows):
+        vectors = part.positions(table(rows.values) * 8**0.5, row_positions(rows))
+        return drop(vectors, 0.5, training=True)
+
+    torch.manual_seed(3)
+    memory = entered(model.encoder, model.embedding, source)
+    for block in model.encoder.blocks:
+        memory = block(memory, Scope(source))
+    states = entered(model.decoder, model.decoder.embedding, previous)
+    for block in model.decoder.blocks:
+        states = block(states, scope, memory, over)
+    expected = states @ model.decoder.embedding.weight.T + model.decoder.bias
+    torch.manual_seed(3)
+    torch.testing.assert_close(model(pair).logits, expected)
+
+
+def test_the_last_layer_but_one_tells_where_it_looks():
+    """On average over its heads; a single layer tells itself."""
+    for layers, teller in ((1, 0), (2, 0), (3, 1)):
+        model, pair = built({"layers": layers}), batch((4,), (5,))
+        memory = model.encode(pair.source)
+        scope, over = Scope(pair.previous, causal=True), Scope(pair.previous, memory)
+        vectors = model.decoder.embedding(pair.previous.values) * 8**0.5
+        states = model.decoder.positions(vectors, row_positions(pair.previous))
+        for block in model.decoder.blocks[:teller]:
+            states = block(states, scope, memory.values, over)
+        looked = model.decoder.blocks[teller].weights(states, scope, memory.values, over)
+        found = model(pair).attention[0].weights
+        torch.testing.assert_close(found.values, looked.values.mean(1))
+
+
+def test_vectors_of_words_start_as_large_as_their_positions():
+    """They are multiplied by the root of their size, which gives numbers of about one."""
+    torch.manual_seed(0)
+    model = TransformerConfig(hidden_size=64).build(source_size=200, target_size=200)
+    for table in (model.embedding, model.decoder.embedding):
+        assert float(table.weight.detach().std() * 8) == pytest.approx(1, rel=0.05)
 
 
 def test_twenty_pairs_are_learned_by_heart():

@@ -139,6 +139,13 @@ def test_structured_pooling_is_its_formula():
         torch.testing.assert_close(vector.view(3, SIZE), expected.T @ row)
 
 
+def test_hops_start_apart():
+    """Hops that begin alike would have the same gradients, and stay alike for ever."""
+    queries = structured(hops=5).query
+    assert queries.abs().max() <= 0.1
+    assert torch.pdist(queries).min() > 0.05
+
+
 def test_penalty_equals_numpy():
     """D3, 001-10: ||A A^T - I||_F^2, squared, the identity of all hops, for every row."""
     pooled = structured(hops=7)(items())

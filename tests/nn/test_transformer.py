@@ -3,10 +3,13 @@
 import pytest
 import torch
 from torch import nn
+from torch.nn.functional import relu
 
 from regard.errors import ConfigError, DataError
 from regard.nn import transformer
+from regard.nn.dropout import drop
 from regard.nn.multihead import Scope
+from regard.nn.positions import row_positions
 from regard.nn.rows import row_sum
 from regard.nn.transformer import (
     ACTIVATIONS,
@@ -173,6 +176,58 @@ class TestEveryStack:
         assert torch.equal(stack(items).values, stack(items).values)
         stack.train()
         assert not torch.allclose(stack(items).values, stack(items).values)
+
+
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_dropout_stands_where_the_paper_has_it(norm):
+    """Over vectors that know their places, and over what a part made before it is added.
+
+    Beyond the paper, and as in torch, also between the two layers of the feed-forward net.
+    """
+
+    def dropped(values):
+        return drop(values, 0.5, training=True)
+
+    def added(residual, states, part):
+        if norm == "pre":
+            return states + dropped(part(residual.norm(states)))
+        return residual.norm(states + dropped(part(states)))
+
+    stack = made(EncoderStack, shape(norm, dropout=0.5), layers=2, positions="sinusoidal").train()
+    items = rows()
+    scope = Scope(items)
+    torch.manual_seed(5)
+    states = dropped(stack.positions(items.values, row_positions(items)))
+    for block in stack.blocks:
+        attention, feed = block.attention, block.feed
+        states = added(block.attended, states, lambda given: attention(given, scope))  # noqa: B023
+        states = added(
+            block.fed,
+            states,
+            lambda given: feed.narrow(dropped(relu(feed.widen(given)))),  # noqa: B023
+        )
+    torch.manual_seed(5)
+    torch.testing.assert_close(stack(items).values, stack.norm(states))
+
+
+def test_a_norm_adds_to_the_variance_what_the_settings_say():
+    """BERT's is 1e-12, which counts where a row hardly varies."""
+    block = made(EncoderBlock, BlockConfig(SIZE, HEADS, FEED, norm="post", eps=0.5))
+    items = rows([1])
+    attended = items.values + block.attention(items.values, Scope(items))
+    apart = attended - attended.mean()
+    norm = block.attended.norm
+    expected = norm.weight * apart / (apart.square().mean() + 0.5).sqrt() + norm.bias
+    torch.testing.assert_close(block.attended(items.values, attended - items.values), expected)
+    stack = EncoderStack(BlockConfig(SIZE, HEADS, FEED, eps=0.5), layers=1, positions="rotary")
+    assert stack.norm.eps == 0.5
+
+
+def test_learned_places_start_small():
+    """Vectors of words must not drown in them."""
+    torch.manual_seed(0)
+    places = POSITIONS["learned"](shape()).places.weight.detach()
+    assert float(places.std()) == pytest.approx(0.02, rel=0.1)
 
 
 def test_sinusoids_are_added_as_in_the_paper():
