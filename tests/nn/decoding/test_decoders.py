@@ -9,6 +9,7 @@ from regard.nn.attention import SCORES
 from regard.nn.decoding.decoders import DECODERS
 from regard.nn.decoding.memory import LookConfig
 from regard.nn.decoding.writing import DecoderConfig, EncodedSource
+from regard.nn.dropout import drop
 from regard.nn.rows import row_sum, take_rows
 from regard.ragged import Ragged
 
@@ -284,6 +285,45 @@ def test_xu_takes_in_as_much_as_its_gate_says():
     plain = made(KINDS["bahdanau"])
     plain.load_state_dict({k: v for k, v in decoder.state_dict().items() if "gate" not in k})
     torch.testing.assert_close(plain.step(state, previous).logits, logits[1e4])
+
+
+@pytest.mark.parametrize("informed", [False, True])
+def test_xu_is_its_equations(informed):
+    """c = b sum a h, with a gate b = sigmoid(w s_{i-1}) that the state before opens alone.
+
+    Where a look is informed of the token, the question is, and the gate is not.
+    """
+    torch.manual_seed(0)
+    look = LookConfig("additive", 4)
+    decoder = DECODERS["xu"](config(layers=1, cell="lstm", informed=informed, look=look)).double()
+    decoder.eval()
+    told = source(decoder, [3])
+    step = decoder.step(decoder.start(told), torch.tensor([2]))
+    (state, memory), token, keys = told.carries[0], decoder.embedding.weight[2], told.memory.values
+    asked = state[0] + decoder.inform.weight @ token if informed else state[0]
+    weights = torch.softmax(decoder.look.score(asked[None], told.memory), 0)
+    gate = torch.sigmoid(decoder.gate.weight[0] @ state[0] + decoder.gate.bias)
+    context = gate * (weights @ keys)
+    given = torch.cat([token, context])[None]
+    moved = decoder.stack.layers(given, (state, memory))[0][0]
+    readout = torch.tanh(decoder.combine(torch.cat([moved, context, token])))
+    torch.testing.assert_close(step.weights[0], weights)
+    torch.testing.assert_close(step.logits[0], decoder.output(readout))
+
+
+@pytest.mark.parametrize("name", DECODERS)
+def test_dropout_stands_over_tokens_and_over_what_words_are_written_from(name):
+    """A token that is dropped is so for the state and for the words alike."""
+    torch.manual_seed(0)
+    decoder = DECODERS[name](config(layers=1, dropout=0.5)).double().train()
+    state, previous = decoder.start(source(decoder, [3, 2])), torch.tensor([2, 5])
+    torch.manual_seed(7)
+    tokens = drop(decoder.embedding(previous), 0.5, training=True)
+    size = decoder.config.embedding_size
+    _, seen = decoder.advance(state, decoder.stack.project(tokens, slice(size)))
+    readout = drop(decoder.read_out(seen.values, tokens), 0.5, training=True)
+    torch.manual_seed(7)
+    torch.testing.assert_close(decoder.step(state, previous).logits, decoder.output(readout))
 
 
 def test_hard_attention_sees_one_item_and_draws_it_by_the_weights_in_training():
