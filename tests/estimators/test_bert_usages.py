@@ -23,7 +23,7 @@ from regard.estimators.bert_usages import (
 from regard.estimators.tuning import TUNING
 from regard.models.bert import BertConfig
 from regard.models.tuned_bert import TuningConfig
-from regard.text.pieces import SPECIAL, WordPieces
+from regard.text.pieces import SPECIAL, PiecesConfig, WordPieces
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 WORDS = ["good", "bad", "film", "play", "was", "very", "berlin", "rome", "in", "again", "?"]
@@ -205,6 +205,25 @@ def test_tags_are_learnt_and_joined_over_windows(folder, tmp_path):
     assert scores.baseline["segment_f1"] == 0.0
     tagger.save(tmp_path / "model")
     assert BertTagger.load(tmp_path / "model", device="cpu").predict([long, ""]) == [found, ()]
+
+
+def test_what_is_found_holds_a_letter_where_letters_have_several_pieces(tmp_path):
+    """A Korean syllable is cut into its parts, of which the last has its place in the text."""
+    texts = ["나는 서울 에서 왔다", "집 에서 부산 먹었다"]
+    pieces = WordPieces.from_texts(lambda: texts, PiecesConfig(size=60, min_count=99))
+    save_bert(tmp_path, BertConfig(8, 1, 1, 8, longest=64).build(vocab_size=len(pieces)), pieces)
+    places = [(3, 5), (5, 7)]
+    finder = tuned(BertSpanFinder, tmp_path).fit(texts, [[place] for place in places])
+    tagger = tuned(BertTagger, tmp_path).fit(texts, [[(*place, "place")] for place in places])
+    for usage, begins in ((finder, 0), (tagger, 1)):
+        head = usage.model_.head
+        torch.nn.init.zeros_(head.weight)
+        head.bias.data = (torch.arange(len(head.bias)) == begins).float()
+    # All pieces are as good, and each begins a place.
+    assert [one.text for one in finder.predict(texts)] == ["나", "집"]
+    for text, found in zip(texts, tagger.predict(texts), strict=True):
+        assert "".join(text[one.start : one.end] for one in found) == text.replace(" ", "")
+        assert all(one.start < one.end for one in found)
 
 
 def test_windows_share_pieces_and_leave_none_out():

@@ -276,6 +276,9 @@ class BertSpanFinder(BertUsage):
 
     def _best(self, text: str, window: _Window, scores: Scores) -> FoundSpan:
         first, last = window.first, window.first + len(window.spans)
+        scores = scores.copy()
+        # Of several pieces of one letter the last has it: an answer ends with one that has some.
+        scores[first:last][window.spans[:, 0] == window.spans[:, 1], 1] = -np.inf
         answer = best_span(scores, first, last, self.settings_.tuning.longest_answer)
         start = int(window.spans[answer.first - first, 0])
         end = int(window.spans[answer.last - first, 1])
@@ -421,7 +424,8 @@ class BertTagger(BertUsage):
             else:
                 found[-1] = replace(found[-1], end=end)
             open_label = label
-        return tuple(found)
+        # Of several pieces of one letter the last has it: the others are no span by themselves.
+        return tuple(one for one in found if one.start < one.end)
 
 
 USAGES: dict[str, type[BertUsage]] = {
