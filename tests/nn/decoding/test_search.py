@@ -102,6 +102,47 @@ def test_a_beam_that_holds_everything_finds_the_best_of_all(power):
             assert hypothesis.ids.tolist() == ids
 
 
+def plain_beam(decoder, source, *, limit, width, power):
+    """A beam search about one source that sorts lists: ids and scores, and whether they ended."""
+    going, ended = [([], 0.0)], []
+    for length in range(1, limit + 1):
+        ways = [
+            ([*ids, token], decoder.total(source, [*ids, token]))
+            for ids, _ in going
+            for token in range(VOCAB)
+            if token != START
+        ]
+        ways = sorted(ways, key=lambda way: -way[1])[: 2 * width]
+        ended += [(ids, total / length**power) for ids, total in ways[:width] if ids[-1] == END]
+        going = [way for way in ways if way[0][-1] != END][:width]
+        best = max((score for _, score in ended), default=-math.inf)
+        if not going or (len(ended) >= width and best > going[0][1] / length**power):
+            break
+    found = [(ids, score, True) for ids, score in ended]
+    if going and len(going[0][0]) == limit:
+        found += [(ids, total / limit**power, False) for ids, total in going]
+    return sorted(found, key=lambda one: (not one[2], -one[1]))[:width]
+
+
+@pytest.mark.parametrize("power", [0.0, 0.6, 1.0, 2.0])
+@pytest.mark.parametrize("width", [1, 2, 3, 8])
+def test_a_beam_finds_what_a_plain_one_finds(width, power):
+    """It stops where that does, and what the limit cut off stands behind what ended."""
+    limits = [1, 2, 5, 9] * 15
+    decoder = TableDecoder(count=len(limits), seed=width, sharpness=1.0)
+    decoder.tables[::2, :, END] -= 3  # where ends are rare, the limit comes first
+    state = decoder.start(range(len(limits)))
+    found = beam_search(decoder, state, ends(limits), width=width, length_power=power)
+    for source, (limit, hypotheses) in enumerate(zip(limits, found, strict=True)):
+        expected = plain_beam(decoder, source, limit=limit, width=width, power=power)
+        # The same pairs of tokens in another order are as likely: which comes first is not said.
+        assert [(len(one.ids), one.ended) for one in hypotheses] == [
+            (len(ids), ended) for ids, _, ended in expected
+        ]
+        scores = [score for _, score, _ in expected]
+        assert [one.score for one in hypotheses] == pytest.approx(scores, abs=1e-5)
+
+
 @pytest.mark.parametrize("width", [1, 2, 5])
 def test_hypotheses_are_what_their_scores_say(width):
     decoder = TableDecoder(seed=3)
