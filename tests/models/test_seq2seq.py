@@ -9,6 +9,7 @@ import torch
 from regard.data.pairs import EncodedPairs
 from regard.errors import ConfigError
 from regard.models.seq2seq import PRESETS, Seq2SeqConfig
+from regard.nn.dropout import drop
 from regard.tasks.generate import GenerationConfig, TokenLoss, generate
 from regard.text.units import END
 from support.small_pairs import SEQ2SEQ, VOCAB, batch, build, random_rows
@@ -128,6 +129,19 @@ def test_a_doubled_source_is_read_twice_and_remembered_as_read_last():
     torch.testing.assert_close(found.carries, expected.carries)
     for one, other in zip(found.memory.rows(), expected.memory.rows(), strict=True):
         torch.testing.assert_close(one, other[len(one) :])
+
+
+def test_dropout_stands_over_the_words_of_a_source_and_between_layers():
+    """The states of the last layer, which are looked at, are whole."""
+    model, source = built({"dropout": 0.5, "layers": 2, "bridge": "copy"}).train(), batch().source
+    ids = source.by_document
+    torch.manual_seed(2)
+    words = drop(model.embedding(ids.values), 0.5, training=True)
+    expected = model.encoder.read(ids.with_values(words))
+    torch.manual_seed(2)
+    found = model.encode(source)
+    torch.testing.assert_close(found.memory.values, expected.states.values)
+    torch.testing.assert_close(found.carries, expected.ends)
 
 
 def test_the_network_of_the_notes_builds_and_learns_a_step():
