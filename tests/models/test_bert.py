@@ -1,10 +1,15 @@
 """Our BERT: rows keep to themselves, gradients reach the words, and too long a row is refused."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 from regard.errors import ConfigError, DataError
 from regard.models.bert import Bert, BertConfig, BertPretraining
+from regard.nn.dropout import drop
+from regard.nn.multihead import Scope
+from regard.nn.positions import row_positions
 from regard.ragged import Ragged
 
 SMALL = BertConfig(hidden_size=16, layers=2, heads=2, feed_size=24, longest=12)
@@ -65,6 +70,35 @@ def test_segments_and_places_matter():
     plain = bert(ids).values
     assert not torch.allclose(plain[0], plain[1])
     assert not torch.allclose(plain, bert(ids, torch.tensor([0, 0, 1])).values)
+
+
+def test_dropout_stands_where_bert_has_it():
+    """Over the norm of the three vectors' sum, and then inside the blocks; not over what leaves."""
+    torch.manual_seed(1)
+    bert, ids = replace(SMALL, dropout=0.5).build(vocab_size=30).train(), rows(5, 3)
+    segments = torch.arange(8) % 2
+    total = bert.embedding(ids.values) + bert.places(row_positions(ids)) + bert.segments(segments)
+    torch.manual_seed(4)
+    states = drop(bert.norm(total), 0.5, training=True)
+    for block in bert.blocks:
+        states = block(states, Scope(ids))
+    torch.manual_seed(4)
+    torch.testing.assert_close(bert(ids, segments).values, states)
+
+
+def test_weights_start_as_in_the_paper():
+    """Small ones with a spread of 0.02, no biases, and norms that change nothing yet."""
+    torch.manual_seed(1)
+    config = BertConfig(hidden_size=64, layers=1, heads=2, feed_size=96, longest=64)
+    model = BertPretraining(config, vocab_size=90)
+    for name, weights in model.named_parameters():
+        kind = "norm" if "norm" in name else "bias" if weights.ndim == 1 else "weights"
+        values = weights.detach()
+        if kind == "weights" and weights.numel() > 1000:
+            assert float(values.std()) == pytest.approx(0.02, rel=0.1), name
+        if kind != "weights":
+            expected = 1.0 if kind == "norm" and name.endswith("weight") else 0.0
+            assert torch.equal(values, torch.full_like(values, expected)), name
 
 
 def test_a_row_too_long_is_an_error():
