@@ -26,6 +26,16 @@ def test_segments_count_where_both_ends_and_the_label_are_right():
     assert tag_tokens("Anna Bo met", [Marked(0, 7, "pair")]) == ["B-pair", "I-pair", "O"]
 
 
+def test_where_nothing_is_marked_finding_nothing_is_right():
+    """The three scores say the same; and who finds nothing of something, or something, is wrong."""
+    one = [Marked(0, 4, "person")]
+    expected = {(): {(): 1.0, (0,): 0.0}, (0,): {(): 0.0, (0,): 1.0}}
+    for found, row in expected.items():
+        for right, score in row.items():
+            scores = score_segments(["Anna met"], [one[: len(found)]], [one[: len(right)]])
+            assert {scores[name] for name in ("segment_f1", "precision", "recall")} == {score}
+
+
 def test_cells_of_spans_are_read_in_many_ways():
     """Lists, JSON, with an end or with the text itself."""
     text = "Anna met Bo"

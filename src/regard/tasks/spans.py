@@ -66,8 +66,8 @@ def score_segments(
         same, tokens = same + sum(one == other for one, other in tags), tokens + len(tags)
     return {
         "segment_f1": 2 * hits / (guesses + truths) if guesses + truths else 1.0,
-        "precision": hits / guesses if guesses else 0.0,
-        "recall": hits / truths if truths else 0.0,
+        "precision": hits / guesses if guesses else float(not truths),
+        "recall": hits / truths if truths else float(not guesses),
         "token_accuracy": same / tokens if tokens else 1.0,
     }
 
