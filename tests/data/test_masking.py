@@ -37,6 +37,8 @@ def test_shares_are_those_of_the_paper():
         shown = made.ids.values[made.asked]
         same, hidden = shown == made.wanted, shown == PIECES.mask
         special = [PIECES.start, PIECES.end]
+        marks = [*special, PIECES.padding, PIECES.unknown]
+        assert not np.isin(shown[~same], marks).any()
         assert not np.isin(made.wanted.numpy(), special).any()
         texts = made.token_count - int(np.isin(made.ids.values.numpy(), special).sum())
         counts += [texts, len(made.asked), int(hidden.sum()), int(same.sum())]
@@ -71,6 +73,27 @@ def test_half_of_the_rows_go_on_with_another_text():
         assert int((row == PIECES.end).sum()) == (1 if asked == UNASKED else 2)
         assert not PIECES.continues[row[which == 1]][:1].any()
         assert len(row) <= 30
+
+
+def test_what_does_not_follow_is_of_another_text():
+    """Each text repeats a word of its own, so that it is known whose a second half is."""
+    words = np.flatnonzero(~PIECES.continues)[-3:]
+    texts = Rows.of([np.full(40, word, dtype=np.int32) for word in words])
+    rows = RowsToMask(texts, PIECES, MaskingConfig(longest=20))
+    draw = np.random.default_rng(0)
+    asked = []
+    for _ in range(20):
+        made = rows.batch(np.arange(len(rows.lengths)), draw)
+        ids = made.ids.values.clone()
+        ids[made.asked] = made.wanted
+        segments = made.ids.with_values(made.segments).rows()
+        for row, which, follows in zip(
+            made.ids.with_values(ids).rows(), segments, made.follows.tolist(), strict=True
+        ):
+            if follows != UNASKED:
+                assert (row[1] == row[which == 1][0]) == (follows == 0)
+                asked.append(follows)
+    assert 0.2 < np.mean(asked) < 0.5  # a draw of the same text is left as it is
 
 
 def test_the_same_generator_hides_the_same(tmp_path):
