@@ -100,6 +100,8 @@ class TunedBert(nn.Module):
         super().train(mode)
         for part in self._frozen():
             part.train(False)
+        if self._frozen():  # BERT's own switch is that of what enters its first layer
+            self.bert.training = False
         return self
 
     def _frozen(self) -> list[nn.Module]:
