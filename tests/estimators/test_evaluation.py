@@ -7,6 +7,7 @@ import pytest
 from sklearn.metrics import accuracy_score, f1_score
 
 from regard import DataError, Document, DocumentClassifier, Evaluation
+from regard.data.fingerprints import fingerprint
 from regard.estimators import evaluation
 from regard.text.tokenize import tokenize
 from support.reviews import reviews, tagged, tiny
@@ -87,6 +88,28 @@ def test_texts_of_the_training_and_words_never_seen_are_counted(fitted, tmp_path
     (tmp_path / "model" / "seen.safetensors").unlink()
     unaware = DocumentClassifier.load(tmp_path / "model").evaluate(training)
     assert unaware.data.seen_in_training is None
+
+
+def test_documents_that_were_not_learnt_from_are_scored_by_themselves(fitted):
+    """A model may know by heart what it learnt from: only the others say how good it is."""
+    judged = copy.deepcopy(fitted).fit_baseline(documents(*reviews(80)))
+    learnt = documents(*reviews(80))
+    new = [Document(f"{text} Number {place}.", "bad") for place, text in enumerate(TEXTS[:10])]
+    found = judged.evaluate([*learnt, *new]).data
+    kept = len(learnt) + len(new) - found.seen_in_training
+    alone = judged.evaluate([*[one for one in learnt if not seen(judged, one)], *new])
+    assert 10 <= kept == found.fresh.document_count == alone.document_count
+    assert found.fresh.accuracy == pytest.approx(alone.accuracy)
+    assert found.fresh.accuracy_interval == alone.accuracy_interval
+    assert found.fresh.baseline_accuracies == pytest.approx(
+        [baseline.accuracy for baseline in alone.baselines]
+    )
+    assert judged.evaluate(new).data.fresh is None, "none of them was learnt from"
+
+
+def seen(classifier, document):
+    """Whether a document was learnt from."""
+    return fingerprint(document.text) in classifier.seen_
 
 
 def test_the_baseline_is_measured_on_the_same_documents(fitted):

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from .. import __version__
 from ..data.caps import CutTally
-from ..data.fingerprints import fingerprint, shared
+from ..data.fingerprints import fingerprint
 from ..errors import DataError
 from ..models.reader import chunks
 from ..records.data import TruncationReport
-from ..records.evaluation import DataNotes, Evaluation, ModelFacts
+from ..records.evaluation import DataNotes, Evaluation, Fresh, ModelFacts
 from ..tasks.metrics import evaluate as score
 from ..tasks.predictions import BaselineAnswers, Floats, Predictions
 from ..text.document import Document, Label, single_labels
@@ -68,6 +68,7 @@ def evaluate(
         unknown_labels=tuple(tally.unknown_labels),
         seen_in_training=tally.seen,
         unknown_token_share=tally.unknown_token_share,
+        fresh=tally.fresh(),
     )
     return replace(
         found.with_texts(texts, explained),
@@ -86,13 +87,13 @@ class _Tally:
         self.texts: dict[int, str] = {}
         self.unknown = 0  # documents whose label is none of the classes
         self.unknown_labels: dict[str, None] = {}  # some of them, in the order they were met
-        self.seen = None if classifier.seen_ is None else 0
         self._unknown_tokens = 0
         self._sureness: dict[int, float] = {}
         self._count = 0
         self._labels: list[NDArray[np.generic]] = []
         self._logits: list[Floats] = []
         self._lengths: list[NDArray[np.int64]] = []
+        self._seen: list[NDArray[np.bool_]] = []  # whether the training data have the text
         self._baselines: list[tuple[BaselineAnswers, ...]] = []
         self._cuts = CutTally(classifier.reader_.caps)
 
@@ -117,9 +118,9 @@ class _Tally:
                 self._cuts.add(
                     counts[None], tuple(map(str, classifier.labels_.named(document.label)))
                 )
-        if self.seen is not None and classifier.seen_ is not None:
+        if classifier.seen_ is not None:
             prints = np.array([fingerprint(text) for text in texts], dtype=np.uint64)
-            self.seen += shared(prints, classifier.seen_)
+            self._seen.append(np.isin(prints, classifier.seen_))
         if classifier.baseline_ is not None:
             self._baselines.append(classifier.baseline_.answers(texts))
         self._keep_worst(texts, self._predictions(labels, self._logits[-1]))
@@ -130,6 +131,13 @@ class _Tally:
         """The share of tokens that are read as no known word, where there are any."""
         tokens = sum(int(lengths.sum()) for lengths in self._lengths)
         return self._unknown_tokens / tokens if tokens else None
+
+    @property
+    def seen(self) -> int | None:
+        """How many texts are in the training data too; None where that is not known."""
+        if self.classifier.seen_ is None:
+            return None
+        return sum(int(part.sum()) for part in self._seen)
 
     @property
     def truncation(self) -> TruncationReport | None:
@@ -152,6 +160,26 @@ class _Tally:
             temperature=self.classifier.temperature_,
             lengths=np.concatenate(self._lengths),
             baselines=self._joined_baselines(),
+        )
+
+    def fresh(self) -> Fresh | None:
+        """Score the documents that are not in the training data, where only some of them are."""
+        if not self.seen or self.seen == self._count:
+            return None
+        new = ~np.concatenate(self._seen)
+        labels, logits = np.concatenate(self._labels)[new], np.concatenate(self._logits)[new]
+        found = score(
+            self._predictions(labels, logits),
+            baselines=[
+                replace(part, probabilities=part.probabilities[new])
+                for part in self._joined_baselines()
+            ],
+        )
+        return Fresh(
+            document_count=found.document_count,
+            accuracy=found.accuracy,
+            accuracy_interval=found.accuracy_interval,
+            baseline_accuracies=tuple(part.accuracy for part in found.baselines),
         )
 
     def _predictions(self, labels: NDArray[np.generic], logits: Floats) -> Predictions:

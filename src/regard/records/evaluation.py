@@ -12,6 +12,7 @@ from .explanation import Explanation
 from .history import History
 
 __all__ = [
+    "FEWEST_ANSWERS",
     "MAJORITY",
     "Advantage",
     "Baseline",
@@ -20,6 +21,7 @@ __all__ = [
     "CoveragePoint",
     "DataNotes",
     "Evaluation",
+    "Fresh",
     "Interval",
     "LengthBin",
     "Mistake",
@@ -27,6 +29,9 @@ __all__ = [
     "ModelFacts",
     "ReliabilityBin",
 ]
+
+FEWEST_ANSWERS = 20
+"""A threshold that leaves fewer answers is right by luck."""
 
 MAJORITY = "most frequent class"
 """The method that guesses: it looks at no text."""
@@ -51,6 +56,11 @@ class ClassScore:
     support: int  # documents that have this label
     predicted: int  # documents that were given it
     correct: int  # documents of which both are true
+
+    @property
+    def absent(self) -> bool:
+        """Whether no document has it and no answer gives it, so that nothing was measured."""
+        return not self.support and not self.predicted
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +162,16 @@ class MixUp:
 
 
 @dataclass(frozen=True, slots=True)
+class Fresh:
+    """What is right of the documents whose text is not in the training data."""
+
+    document_count: int
+    accuracy: float
+    accuracy_interval: Interval
+    baseline_accuracies: tuple[float, ...] = ()  # in the order of the evaluation's baselines
+
+
+@dataclass(frozen=True, slots=True)
 class DataNotes:
     """What was read and what was not; ``None`` where it was not looked at."""
 
@@ -162,6 +182,7 @@ class DataNotes:
     seen_in_training: int | None = None  # texts that are also in the training data
     unknown_token_share: float | None = None  # tokens that are read as no known word
     unknown_labels: tuple[str, ...] = ()  # some of those that the model does not know
+    fresh: Fresh | None = None  # where some texts, and not all, are also in the training data
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +236,9 @@ class Evaluation(Record):
     model: ModelFacts = ModelFacts()
     title: str = ""
 
-    def threshold_for(self, accuracy: float, *, fewest: int = 20) -> CoveragePoint | None:
+    def threshold_for(
+        self, accuracy: float, *, fewest: int = FEWEST_ANSWERS
+    ) -> CoveragePoint | None:
         """Return the point that answers most documents with at least ``accuracy``, if there is one.
 
         A threshold that leaves less than ``fewest`` documents is luck and does not count. Read
@@ -228,6 +251,14 @@ class Evaluation(Record):
             if point.accuracy >= accuracy and point.coverage * self.document_count > fewest - 0.5
         ]
         return max(enough, key=lambda point: point.coverage, default=None)
+
+    def never_answered(self) -> list[str]:
+        """Return the classes that some documents have and the model gives to none."""
+        return [score.label for score in self.per_class if score.support and not score.predicted]
+
+    def absent(self) -> list[str]:
+        """Return the classes that no document has and no answer gives: they count in no score."""
+        return [score.label for score in self.per_class if score.absent]
 
     def mix_ups(self) -> list[MixUp]:
         """Return which classes were taken for which, the commonest first."""

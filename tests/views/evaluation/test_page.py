@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import pytest
 
+from regard.records.evaluation import DataNotes, Fresh, Interval
 from regard.views.evaluation.page import class_table, render
 from support.evaluations import complete, evaluated, explained
 from support.pages import Page
@@ -113,6 +114,30 @@ def test_every_class_is_a_row_that_sorts_by_its_numbers():
     sorted_by = [value for _, name, value in read.attributes if name == "data-number"]
     assert len(sorted_by) == 52 * 5
     assert {"button", "caption"} <= set(read.tags)
+
+
+def test_what_was_not_measured_of_a_class_has_no_bar_and_sorts_last():
+    found = evaluated(("neg", "pos"))
+    nothing = replace(
+        found.per_class[0], label="absent", precision=0.0, recall=0.0, f1=0.0, support=0,
+        predicted=0, correct=0,
+    )  # fmt: skip
+    written = class_table(replace(found, per_class=(*found.per_class, nothing)))
+    row = written[written.index(">absent<") :]
+    assert row.count('<td data-number="-1">—</td>') == 3 and "--share" not in row
+
+
+def test_what_the_scores_hide_stands_at_the_top():
+    fresh = Fresh(160, 0.9, Interval(0.85, 0.95))
+    found = replace(evaluated(), baselines=(), data=DataNotes(seen_in_training=40, fresh=fresh))
+    text = Page(render(found)).text
+    assert "Of the other 160, 90.0 % are right (85.0–95.0)." in text[: text.index("Calibration")]
+
+
+def test_no_threshold_is_offered_for_luck_and_the_page_says_so():
+    """The chart shows thresholds that leave a few answers, all right: they are not denied."""
+    text = Page(render(CASES["several labels"])).text
+    assert "No threshold that leaves 20 answers or more makes 98 % of them right." in text
 
 
 def test_mistakes_show_where_the_model_looked_and_what_is_left_out():

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from rich.cells import cell_len
 
-from regard.records.evaluation import MAJORITY
+from regard.records.evaluation import MAJORITY, DataNotes, Fresh, Interval
 from regard.tasks.metrics import evaluate
-from regard.tasks.predictions import BaselineAnswers
+from regard.tasks.predictions import BaselineAnswers, Predictions
 from regard.views.evaluation.terminal import summary
 from support.evaluations import complete, evaluated, predictions
 
@@ -58,6 +58,49 @@ def test_classes_that_are_as_good_as_the_weakest_are_not_called_better():
     weakest = replace(found.per_class[0], f1=0.5)
     lines = summary(replace(found, per_class=(weakest, *found.per_class[1:])))
     assert "the 20 weakest classes; 32 as good or better are in the report" in lines
+
+
+def test_scores_of_documents_that_were_learnt_from_stand_beside_those_of_others():
+    """40 of 200 are known by heart: whoever reads the first lines must not miss it."""
+    given = evaluated()
+    fresh = Fresh(160, 0.9, Interval(0.85, 0.95), (0.81, 0.5))
+    lines = summary(replace(given, data=DataNotes(seen_in_training=40, fresh=fresh)))
+    told = (
+        "40 texts also in the training data. Of the other 160, 90.0 % are right (85.0–95.0); "
+        "TF-IDF + logistic regression: 81.0 %."
+    )
+    assert told in lines[: lines.index("")]
+    assert not any("the other" in line for line in summary(given))
+    lines = summary(replace(given, data=DataNotes(seen_in_training=200)))
+    assert any(line.startswith("All of these texts are also in the training") for line in lines)
+
+
+def test_classes_that_are_never_given_are_named():
+    truth = np.repeat([0, 1, 2], [90, 8, 2])
+    always = evaluate(Predictions(("a", "b", "c"), truth, np.tile([3.0, 1.0, 0.0], (100, 1))))
+    assert "It answers ‘a’ to every document." in summary(always)
+    logits = np.eye(5)[np.where(truth == 2, 0, truth)] * 3.0
+    names = ("a", "b", "c", "absent", "gone")
+    lines = summary(evaluate(Predictions(names, truth, logits)))
+    assert "It never answers ‘c’, 1 of the 3 classes in these documents." in lines
+    several = np.eye(3)[truth].astype(int)
+    given = summary(evaluate(Predictions(("a", "b", "c"), several, np.eye(3)[[0] * 100] - 0.5)))
+    assert "It never answers ‘b’, ‘c’, 2 of the 3 classes in these documents." in given
+    assert not any("never" in line or "every" in line for line in summary(evaluated()))
+
+
+def test_what_was_not_measured_of_a_class_is_no_zero():
+    """Macro F1 leaves out classes without documents and answers: no 0 % may be read for them."""
+    truth = np.repeat([0, 1, 2], [5, 3, 2])
+    logits = np.eye(5)[np.where(truth == 2, 0, truth)] * 3.0
+    found = evaluate(Predictions(("a", "b", "c", "absent", "gone"), truth, logits))
+    lines = summary(found)
+    rows = {line.split()[0]: line.split()[1:] for line in lines if line}
+    assert rows["c"] == ["2", "0", "—", "0", "%", "0", "%"]
+    assert "absent" not in rows
+    assert "in no document and no answer, so in no score: absent, gone" in lines
+    shown = [score.f1 for score in found.per_class if not score.absent]
+    assert found.macro_f1 == pytest.approx(sum(shown) / 3)
 
 
 def test_names_cannot_steer_the_terminal():

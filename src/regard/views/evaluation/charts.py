@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from ...records.evaluation import Calibration, CoveragePoint, Evaluation, LengthBin
+from ...records.evaluation import FEWEST_ANSWERS, Calibration, CoveragePoint, Evaluation, LengthBin
 from ...records.history import History
 from ..drawing.charts import Axis, Frame, Line, draw_lines, figure
 from ..drawing.page import TableCell, escape, numbers, table
@@ -103,7 +103,10 @@ def goals(evaluation: Evaluation) -> str:
     for goal in wanted:
         point = evaluation.threshold_for(goal)
         if point is None:
-            items.append(f"<li>No threshold makes {percent(goal, 0)} of the answers right.</li>")
+            items.append(
+                f"<li>No threshold that leaves {FEWEST_ANSWERS} answers or more makes "
+                f"{percent(goal, 0)} of them right.</li>"
+            )
         else:
             items.append(
                 f"<li>To be right on {percent(goal, 0)} of answers, answer "

@@ -17,7 +17,16 @@ from .charts import (
     mix_ups,
     reliability_chart,
 )
-from .words import compare_with, find_learned_baseline, headline, name_baseline, remarks
+from .words import (
+    NOTHING,
+    cautions,
+    compare_with,
+    find_learned_baseline,
+    headline,
+    name_baseline,
+    remarks,
+    shares_of,
+)
 
 __all__ = ["class_table", "data_notes", "glossary", "model_notes", "render"]
 
@@ -53,7 +62,9 @@ def render(evaluation: Evaluation) -> str:
 def _summary(evaluation: Evaluation) -> str:
     first, *rest = headline(evaluation)
     best = find_learned_baseline(evaluation)
-    return summarise([first, " ".join(rest), *([compare_with(best)] if best else [])])
+    return summarise(
+        [first, " ".join(rest), *([compare_with(best)] if best else []), *cautions(evaluation)]
+    )
 
 
 def _scores(evaluation: Evaluation) -> str:
@@ -178,9 +189,12 @@ def class_table(evaluation: Evaluation) -> str:
             TableCell(score.label),
             TableCell(f"{score.support:,}", score.support),
             TableCell(f"{score.predicted:,}", score.predicted),
-            TableCell(percent(score.precision), score.precision, score.precision),
-            TableCell(percent(score.recall), score.recall, score.recall),
-            TableCell(percent(score.f1), score.f1, score.f1),
+            *(
+                TableCell(text, -1.0) if text == NOTHING else TableCell(text, share, share)
+                for text, share in zip(
+                    shares_of(score), (score.precision, score.recall, score.f1), strict=True
+                )
+            ),
         ]
         for score in evaluation.per_class
     ]
@@ -195,7 +209,8 @@ _GLOSSARY = (
     ("Precision", "Of the documents answered with a class, the share that has it."),
     ("Recall", "Of the documents that have a class, the share answered with it."),
     ("F1", "The harmonic mean of precision and recall: high only where both are."),
-    ("Macro F1", "The mean F1 of the classes, each counting the same however rare."),
+    ("Macro F1", "The mean F1 of the classes, each counting the same however rare; without those "
+     "that no document has and no answer gives."),
     ("Micro F1", "F1 over all single decisions; with one label a document it equals accuracy."),
     ("Confidence", "The probability that the model gives its own answer."),
     ("Calibration error", "The mean gap between confidence and accuracy over fifteen bins (ECE)."),

@@ -9,18 +9,23 @@ from rich.cells import cell_len
 from ...records.evaluation import Baseline, ClassScore, Evaluation
 from ..drawing.terminal import printable, printable_line
 from ..drawing.words import percent, write_interval
-from .words import compare_with, headline, name_baseline, remarks
+from .words import cautions, compare_with, headline, name_baseline, remarks, shares_of
 
 __all__ = ["summary"]
 
 _MOST_CLASSES = 20  # rows of the table of classes; of more, the weakest are shown
 _MOST_MIX_UPS = 3
+_MOST_ABSENT = 10
 
 
 def summary(evaluation: Evaluation) -> list[str]:
     """Return the evaluation as lines: the verdict, scores beside baselines, classes, confidence."""
     blocks = [
-        [*headline(evaluation), *map(compare_with, evaluation.baselines)],
+        [
+            *headline(evaluation),
+            *map(compare_with, evaluation.baselines),
+            *cautions(evaluation),
+        ],
         _scores(evaluation),
         _classes(evaluation),
         _mix_ups(evaluation),
@@ -54,7 +59,7 @@ def _scores(evaluation: Evaluation) -> list[str]:
 
 
 def _classes(evaluation: Evaluation) -> list[str]:
-    shown = list(evaluation.per_class)
+    shown = [score for score in evaluation.per_class if not score.absent]
     left_out: list[ClassScore] = []
     if len(shown) > _MOST_CLASSES:
         shown.sort(key=lambda score: (score.f1, -score.support))
@@ -65,11 +70,21 @@ def _classes(evaluation: Evaluation) -> list[str]:
             score.label,
             f"{score.support:,}",
             f"{score.predicted:,}",
-            *(percent(share) for share in (score.precision, score.recall, score.f1)),
+            *shares_of(score),
         )
         for score in shown
     ]
-    return _align(rows) + ([_tell_left_out(shown, left_out)] if left_out else [])
+    lines = _align(rows) + ([_tell_left_out(shown, left_out)] if left_out else [])
+    if absent := evaluation.absent():
+        lines.append(_tell_absent(absent))
+    return lines
+
+
+def _tell_absent(absent: Sequence[str]) -> str:
+    """Name the classes that no document has and no answer gives."""
+    named = ", ".join(absent[:_MOST_ABSENT])
+    more = f" and {len(absent) - _MOST_ABSENT:,} more" if len(absent) > _MOST_ABSENT else ""
+    return f"in no document and no answer, so in no score: {named}{more}"
 
 
 def _tell_left_out(shown: Sequence[ClassScore], left_out: Sequence[ClassScore]) -> str:

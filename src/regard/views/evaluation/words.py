@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
-from ...records.evaluation import Baseline, Evaluation
+from ...records.evaluation import Baseline, ClassScore, Evaluation
 from ..drawing.words import percent, plural, points, write_interval
 
-__all__ = ["compare_with", "find_learned_baseline", "headline", "name_baseline", "remarks"]
+__all__ = [
+    "NOTHING",
+    "cautions",
+    "compare_with",
+    "find_learned_baseline",
+    "headline",
+    "name_baseline",
+    "remarks",
+    "shares_of",
+]
+
+NOTHING = "—"  # where there is nothing to divide by
+_MOST_NAMED = 3
 
 
 def find_learned_baseline(evaluation: Evaluation) -> Baseline | None:
@@ -51,6 +63,55 @@ def compare_with(baseline: Baseline) -> str:
     if difference.interval.high < 0:
         return f"Worse than {name} ({gap})."
     return f"These documents cannot tell it apart from {name} ({gap})."
+
+
+def cautions(evaluation: Evaluation) -> list[str]:
+    """Say what the scores hide: documents that were learnt from, classes that are never given."""
+    said = []
+    seen = evaluation.data.seen_in_training
+    if seen and (fresh := evaluation.data.fresh):
+        others = [
+            f"{name_baseline(baseline)}: {percent(accuracy)}"
+            for baseline, accuracy in zip(
+                evaluation.baselines, fresh.baseline_accuracies, strict=True
+            )
+            if baseline.learned
+        ]
+        beside = f"; {'; '.join(others)}" if others else ""
+        said.append(
+            f"{plural(seen, 'text')} also in the training data. "
+            f"Of the other {fresh.document_count:,}, {percent(fresh.accuracy)} are right "
+            f"({write_interval(fresh.accuracy_interval)}){beside}."
+        )
+    elif seen == evaluation.document_count:
+        said.append(
+            "All of these texts are also in the training data: "
+            "the scores do not say how good the model is on new ones."
+        )
+    if never := evaluation.never_answered():
+        said.append(_tell_never(evaluation, never))
+    return said
+
+
+def _tell_never(evaluation: Evaluation, never: list[str]) -> str:
+    """Say which classes the model never gives, or which one it always gives."""
+    given = [score.label for score in evaluation.per_class if score.predicted]
+    if evaluation.task == "single-label" and len(given) == 1:
+        return f"It answers ‘{given[0]}’ to every document."
+    named = ", ".join(f"‘{label}’" for label in never[:_MOST_NAMED])
+    more = f" and {len(never) - _MOST_NAMED:,} more" if len(never) > _MOST_NAMED else ""
+    present = sum(1 for score in evaluation.per_class if score.support)
+    share = f", {len(never):,} of the {present:,} classes in these documents" if present > 1 else ""
+    return f"It never answers {named}{more}{share}."
+
+
+def shares_of(score: ClassScore) -> tuple[str, str, str]:
+    """Write precision, recall and F1 of a class, a dash where nothing was to be divided by."""
+    return (
+        percent(score.precision) if score.predicted else NOTHING,
+        percent(score.recall) if score.support else NOTHING,
+        NOTHING if score.absent else percent(score.f1),
+    )
 
 
 def remarks(evaluation: Evaluation) -> list[str]:
