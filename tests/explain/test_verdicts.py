@@ -6,8 +6,16 @@ import numpy as np
 import pytest
 
 from regard.explain.rankings import random_sets
-from regard.explain.verdicts import ERROR_RATE, SHUFFLES, SetTest, together
-from regard.records.explanation import CHANCE, FAITHFUL, NOT_MEASURED, TOO_SHORT, WEAK, Judgement
+from regard.explain.verdicts import SHUFFLES, SetTest, together
+from regard.records.explanation import (
+    CHANCE,
+    ERROR_RATE,
+    FAITHFUL,
+    NOT_MEASURED,
+    TOO_SHORT,
+    WEAK,
+    Judgement,
+)
 
 
 def sets(count, seed=0):

@@ -33,6 +33,7 @@ from ..records.alignment import (
 )
 from ..records.explanation import (
     CHANCE,
+    ERROR_RATE,
     FAITHFUL,
     NOT_MEASURED,
     TOO_SHORT,
@@ -44,7 +45,7 @@ from ..text.units import START, Units
 from ..text.vocab import PADDING, UNKNOWN, CutText, cut_texts
 from ..training.devices import device_of
 from .rankings import Floats
-from .verdicts import ERROR_RATE, LEAST_LEAD, SHUFFLES
+from .verdicts import LEAST_LEAD, SHUFFLES
 
 __all__ = ["REACH", "SETS", "Likely", "measure_receipt", "with_alignment_receipts"]
 

@@ -19,14 +19,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..records.explanation import CHANCE, FAITHFUL, NOT_MEASURED, TOO_SHORT, WEAK, Judgement
+from ..records.explanation import (
+    CHANCE,
+    ERROR_RATE,
+    FAITHFUL,
+    NOT_MEASURED,
+    TOO_SHORT,
+    WEAK,
+    Judgement,
+)
 from .erasing import Mask
 from .rankings import Floats, shuffled
 
-__all__ = ["AGREEMENT", "ERROR_RATE", "LEAST_LEAD", "SHUFFLES", "SetTest", "together"]
+__all__ = ["AGREEMENT", "LEAST_LEAD", "SHUFFLES", "SetTest", "together"]
 
-ERROR_RATE = 0.01
-"""How often scores that are dealt out at random may be taken for more than that."""
 SHUFFLES = 199
 """How many orders of the scores are tried; where there are no more than that, all."""
 AGREEMENT = 0.6

@@ -15,6 +15,7 @@ from .weights import Span, Weights, importance, per_word, phrases, require_insid
 
 __all__ = [
     "CHANCE",
+    "ERROR_RATE",
     "FAITHFUL",
     "NOT_MEASURED",
     "TOO_SHORT",
@@ -35,6 +36,8 @@ __all__ = [
 ClassName = str | int
 FAITHFUL, WEAK, CHANCE = "faithful", "weak", "no better than chance"
 TOO_SHORT, NOT_MEASURED = "too short to tell", "not measured"
+ERROR_RATE = 0.01
+"""How often scores that are dealt out at random may be taken for more than that."""
 UNDECIDED = "not decided by the source"  # of what was written: it would be without a source
 
 
@@ -90,6 +93,11 @@ class Judgement:
     lead: float | None = None  # how much more probability hangs on the heaviest than on random ones
     sets: int = 0  # how many were taken away
     shuffles: int = 0  # how many orders of the scores were tried
+
+    @property
+    def slight(self) -> bool:
+        """Whether the scores fit better than by luck, but next to nothing hangs on the heaviest."""
+        return self.verdict == CHANCE and self.p_value is not None and self.p_value <= ERROR_RATE
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,7 +71,7 @@ def test_a_change_that_does_not_show_in_the_figures_is_not_said(explain):
     [
         ("faithful", "the answer rests on the words marked here", "You may take what is marked"),
         ("weak", "but other words count too", "a part of what the answer rests on"),
-        ("no better than chance", "no more than any others", "Do not take what is marked here"),
+        ("no better than chance", "next to nothing hangs on them", "Do not take what is marked"),
         ("too short to tell", "too few words to tell this from luck", "The text is too short"),
         ("not measured", "no words to take away", "Nothing was measured"),
     ],
@@ -83,6 +83,19 @@ def test_the_verdict_comes_with_its_meaning_and_a_conclusion(explain, verdict, m
     for drawn in (html, text):
         assert f"Words: {verdict}" in drawn and meant in drawn and concluded in drawn
     assert "Taking the 30 heaviest of 304 words away" in text.replace("\u00a0", " ")
+
+
+def test_a_rank_that_is_no_luck_is_not_called_luck():
+    """A model that always answers the same is sure without any words, whatever their rank says."""
+    made = receipt(judged={"word": "no better than chance"})
+    ((_, told),) = verdicts(made, "the answer")
+    assert "the weights fit as well with probability 0.005" in told
+    assert told.startswith(
+        "next to nothing hangs on them, though they are ranked better than by luck"
+    )
+    likely = tuple(replace(one, p_value=0.4) for one in made.judgements)
+    ((_, told),) = verdicts(replace(made, judgements=likely), "the answer")
+    assert told.startswith("the answer needs the words marked here no more than any others.")
 
 
 @pytest.mark.parametrize("verdict", ["faithful", "weak", "no better than chance", "not measured"])

@@ -414,7 +414,9 @@ function conclude(receipt, sayings, answer) {
 }
 
 function sayVerdict(judgement, sayings, answer) {
-  const noun = judgement.level + "s", meant = fill(sayings.meanings[judgement.verdict] || "", answer, noun);
+  const slight = judgement.verdict === CHANCE && judgement.p_value !== null && judgement.p_value <= ERROR_RATE;
+  const noun = judgement.level + "s", saying = sayings.meanings[slight ? "slight" : judgement.verdict] || "";
+  const meant = fill(saying, answer, noun);
   const luck = judgement.p_value === null ? ""
     : ` Dealt out at random, the weights fit as well with probability ${Number(judgement.p_value.toPrecision(3))}.`;
   return `${noun[0].toUpperCase()}${noun.slice(1)}: ${judgement.verdict}. ${meant.slice(0, 1).toUpperCase()}${meant.slice(1)}${luck}`;

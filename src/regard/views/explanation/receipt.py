@@ -26,10 +26,13 @@ __all__ = ["CONCLUSIONS", "MEANINGS", "conclusion", "panel", "tell_receipt", "ve
 _QUOTED = {"word": 0.1, "sentence": 0.2}
 _COLOURS = {"word": "orange", "sentence": "blue"}
 _SIGNS = {FAITHFUL: "●", WEAK: "◐", CHANCE: "○", TOO_SHORT: "–", NOT_MEASURED: "–"}
+SLIGHT = "slight"  # a way to be no better than chance: see Judgement.slight
 MEANINGS = {
     FAITHFUL: "{answer} rests on the {pieces} marked here.",
     WEAK: "the {pieces} marked here count, but other {others} count too.",
     CHANCE: "{answer} needs the {pieces} marked here no more than any others.",
+    SLIGHT: "next to nothing hangs on them, though they are ranked better than by luck: "
+    "{answer} loses hardly more without the {pieces} marked here than without others.",
     TOO_SHORT: "there are too few {pieces} to tell this from luck.",
     NOT_MEASURED: "there were no {pieces} to take away, so nothing is known of them.",
 }
@@ -62,7 +65,7 @@ def verdicts(receipt: Receipt, answer: str) -> list[tuple[str, str]]:
     found = []
     for one in receipt.judgements:
         noun = one.level + "s"
-        meant = _meaning(one.verdict, answer, noun, noun)
+        meant = _meaning(SLIGHT if one.slight else one.verdict, answer, noun, noun)
         found.append((f"{noun.capitalize()}: {one.verdict}", f"{meant}{_luck(one)}"))
     return found
 
