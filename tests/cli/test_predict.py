@@ -96,6 +96,12 @@ def test_below_a_probability_no_label_is_given(shell, project, tmp_path):
     ran = shell("predict", project.model, data, "--abstain-below", threshold)
     answers = [json.loads(line)["predicted"] for line in ran.out.splitlines()]
     assert answers == ["good", None]
+    told = f"1 of 2 are given no label: their probability is below {float(threshold):g}\n"
+    assert told in ran.err, "an empty cell is no surprise"
+    assert "no label" not in shell("predict", project.model, data).err
+    out = tmp_path / "answers.csv"
+    ran = shell("predict", project.model, data, "--abstain-below", threshold, "--out", out)
+    assert told in ran.err
 
 
 def test_whole_number_labels_stay_numbers(shell, tmp_path):

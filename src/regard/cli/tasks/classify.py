@@ -178,6 +178,11 @@ def _predict(asked: DocumentsToLabel) -> None:
             say(line)
         to = "" if asked.out == STANDARD_INPUT else f" to {asked.out}"
         say(f"{count:,} predictions written{to}")
+        if job.withheld:
+            say(
+                f"{job.withheld:,} of {job.answered:,} are given no label: "
+                f"their probability is below {asked.abstain_below:g}"
+            )
 
 
 def _write_answers(job: _Answering, documents: Reader, asked: DocumentsToLabel) -> int:
@@ -221,14 +226,16 @@ def _same_job(asked: DocumentsToLabel, columns: Columns) -> dict[str, str]:
     return job | {"options": " ".join(f"{name}={value!r}" for name, value in options.items())}
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Answering:
-    """What is said of each document."""
+    """What is said of each document, and how many were given no label."""
 
     fitted: Fitted
     labelling: Labelling
     waits: bool  # whether the next document may be long in coming
     shard: Shard | None = None  # which of the documents; None: all
+    answered: int = 0
+    withheld: int = 0
 
     def rows(self, documents: Reader, skip: int = 0) -> Iterator[Cells]:
         """One row a document: what it came with, then what the model says."""
@@ -246,6 +253,8 @@ class _Answering:
             for document, answer in zip(chunk, answers, strict=True):
                 given = to_row(document, documents.columns)
                 require_new(answer, given)
+                self.answered += 1
+                self.withheld += answer["predicted"] is None
                 yield {**given, **answer}
 
 
