@@ -121,7 +121,7 @@ def weaknesses(comparison: Comparison) -> list[str]:
     others = [one for one in comparison.standings if one.name != own.name]
     found = [
         *_less_accurate(comparison, own),
-        *_times(own, others, "answers", "as slowly as", lambda one: one.milliseconds),
+        *_times(own, others, "answers", "as slowly as", _seconds_each),
         *_times(own, others, "takes", "the memory of", lambda one: one.peak_bytes),
         *_times(own, others, "trains", "as long as", lambda one: one.training_seconds),
         *_less_faithful(own, others),
@@ -129,6 +129,10 @@ def weaknesses(comparison: Comparison) -> list[str]:
     if not found:
         return [f"No weakness of {own.title} was found here: nobody is ahead of it in anything."]
     return [f"Where {own.title} is weak: {'; '.join(found)}."]
+
+
+def _seconds_each(one: Standing) -> float | None:
+    return 1 / one.documents_per_second if one.documents_per_second else None
 
 
 def _less_accurate(comparison: Comparison, own: Standing) -> list[str]:
