@@ -59,17 +59,17 @@ def test_texts_of_a_test_file_are_looked_for(corpus):
     assert found.overlaps == (Overlap("test", 2, 1),)
     assert found.duplicates == found.contradictions == 0
     assert any(
-        "1 of 2 test documents are training documents too" in line for line in found.describe()
+        "1 of 2 test documents is a training document too" in line for line in found.describe()
     )
 
 
 def test_every_doubt_is_a_line_with_a_mark(corpus):
     marked = [line for line in check_corpus(corpus).describe() if line.startswith("! ")]
     assert marked == [
-        "! 1 training documents have no words",
+        "! 1 training document has no words",
         "! 2 training documents repeat an earlier text",
-        "! 1 texts occur with different labels",
-        "! 1 of 2 validation documents are training documents too: scores on them flatter",
+        "! 1 text occurs with different labels",
+        "! 1 of 2 validation documents is a training document too: scores on it flatter",
         "! classes of fewer than two training documents: pos, rare",
     ]
 

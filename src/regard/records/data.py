@@ -252,16 +252,18 @@ class DataCheck(Record):
     def _doubts(self) -> list[str]:
         found = []
         if self.empty_documents:
-            found.append(f"{self.empty_documents:,} training documents have no words")
+            found.append(_tell(self.empty_documents, "training document has", "no words"))
         if self.duplicates:
-            found.append(f"{self.duplicates:,} training documents repeat an earlier text")
+            found.append(_tell(self.duplicates, "training document repeats", "an earlier text"))
         if self.contradictions:
-            found.append(f"{self.contradictions:,} texts occur with different labels")
+            found.append(_tell(self.contradictions, "text occurs", "with different labels"))
         for overlap in self.overlaps:
             if overlap.shared:
+                some = overlap.shared > 1
                 found.append(
-                    f"{overlap.shared:,} of {overlap.documents:,} {overlap.name} documents are "
-                    "training documents too: scores on them flatter"
+                    f"{overlap.shared:,} of {overlap.documents:,} {overlap.name} documents "
+                    f"{'are training documents' if some else 'is a training document'} too: "
+                    f"scores on {'them' if some else 'it'} flatter"
                 )
         if self.rare_classes:
             names = _first(self.rare_classes)
@@ -399,6 +401,14 @@ def _duration(seconds: float) -> str:
 
 def _size(count: int) -> str:
     return f"{count / 2**20:,.0f} MB" if count < 2**30 else f"{count / 2**30:,.1f} GB"
+
+
+def _tell(count: int, of_one: str, rest: str) -> str:
+    """Say what is so of one or of several: ``text occurs`` or ``texts occur``."""
+    noun, verb = of_one.rsplit(" ", 1)
+    if count > 1:
+        noun, verb = f"{noun}s", "have" if verb == "has" else verb.removesuffix("s")
+    return f"{count:,} {noun} {verb} {rest}"
 
 
 def _first(names: Sequence[str]) -> str:
