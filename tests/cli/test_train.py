@@ -196,6 +196,18 @@ def test_few_documents_are_dealt_out_to_folds_and_that_is_said(shell, tmp_path):
     assert "to compare: accuracy" in ran.err
 
 
+def test_the_score_of_folds_is_not_called_that_of_several_networks_together(shell, tmp_path):
+    """The network of its fold answered each document: two and three seeds had the same score."""
+    data = tmp_path / "train.jsonl"
+    texts, labels = reviews(200)
+    pairs = zip(texts, labels, strict=True)
+    data.write_text("".join(json.dumps({"text": a, "label": b}) + "\n" for a, b in pairs))
+    ran = shell("train", data, *ONE_EPOCH, "--wide", "off", "--seeds", 2, "--out", tmp_path / "m")
+    (line,) = (one for one in ran.err.splitlines() if "held-out" in one)
+    assert line.startswith("epochs: 1, as many as the folds took: accuracy ")
+    assert ", each in one of 4 folds and answered by one network, not by the 2 together; " in line
+
+
 def test_unlabelled_texts_teach_word_vectors(shell, project, tmp_path):
     """13.2: --unlabelled FILE; labels that it may have are not read."""
     more = tmp_path / "more.csv"

@@ -204,13 +204,14 @@ def _describe_training(classifier: DocumentClassifier, out: Path) -> Sequence[st
             float(str(facts[f"validation_{name}"])) for name in ("accuracy", "macro_f1")
         )
         kept = f"best epoch {facts['best_epoch']}"
-        if "folds" in facts:
-            kept = f"epochs: {facts['best_epoch']}, as many as the folds took"
-        if "seeds" in facts:
-            kept = f"{facts['seeds']} networks together"
         asked = f"{facts['validation_documents']:,} held-out documents"
         if "folds" in facts:
+            kept = f"epochs: {facts['best_epoch']}, as many as the folds took"
             asked += f", each in one of {facts['folds']} folds"
+            if "seeds" in facts:
+                asked += f" and answered by one network, not by the {facts['seeds']} together"
+        elif "seeds" in facts:
+            kept = f"{facts['seeds']} networks together"
         lines.insert(
             0,
             f"{kept}{_tell_network(classifier)}: accuracy {accuracy:.4f} and macro-F1 {f1:.4f} on "
