@@ -91,6 +91,18 @@ def test_of_many_rare_classes_the_rest_are_counted(tmp_path):
     ), lines
 
 
+def test_labels_that_nearly_every_document_has_alone_are_doubted(tmp_path):
+    """Titles in place of labels: rare classes were named, twelve titles long, and no more."""
+    texts = [f"text {number}" for number in range(40)]
+    titles = build_corpus([Document(text, f"title of {text}") for text in texts], tmp_path / "a")
+    told = "! 40 of 40 training documents have a label that no other has: is it the right column?"
+    assert told in check_corpus(titles).describe()
+    topics = [f"topic {max(0, number - 24)}" for number in range(40)]
+    made = [Document(text, topic) for text, topic in zip(texts, topics, strict=True)]
+    fewer = check_corpus(build_corpus(made, tmp_path / "b")).describe()
+    assert not any("no other" in line for line in fewer), "15 of 40 are rare, which may well be"
+
+
 def test_skipped_rows_and_cuts_are_in_the_check(tmp_path):
     """Nothing is dropped without being counted."""
     rows = [{"text": "One two three.", "label": "a"}, {"text": "x", "label": ""}] * 2

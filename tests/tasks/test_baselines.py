@@ -177,6 +177,13 @@ def test_texts_without_repeated_words_leave_the_frequencies(texts, several, tmp_
     assert TfidfBaseline.load(tmp_path).terms == ()
 
 
+def test_labels_that_nearly_every_document_has_alone_are_no_warning_of_scikit_learn():
+    """It advises a regression in their place, which nobody here can follow."""
+    texts = [f"text of number {number} here" for number in range(20)]
+    fitted = TfidfBaseline.fit(texts, np.arange(20), class_count=20)
+    assert fitted.predict_proba(texts).shape == (20, 20)
+
+
 def test_classes_without_documents_are_never_answered():
     texts, labels = documents()
     for given in (labels, np.eye(3)[labels].astype(int)):

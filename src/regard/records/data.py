@@ -265,6 +265,12 @@ class DataCheck(Record):
                     f"{'are training documents' if some else 'is a training document'} too: "
                     f"scores on {'them' if some else 'it'} flatter"
                 )
+        alone = sum(1 for entry in self.classes if entry.training == 1)
+        if not self.multilabel and self.documents >= 10 and 2 * alone > self.documents:
+            found.append(
+                f"{alone:,} of {self.documents:,} training documents have a label that no other "
+                "has: is it the right column?"
+            )
         if self.rare_classes:
             names = _first(self.rare_classes)
             found.append(f"classes of fewer than two training documents: {names}")

@@ -327,5 +327,7 @@ def _regression(vectors: csr_matrix, labels: Integers) -> LogisticRegression:
     with warnings.catch_warnings():
         # Stopped a little early it is still a fair opponent, and not the user's concern.
         warnings.simplefilter("ignore", ConvergenceWarning)
+        # Labels that most documents have alone are told of when the data are checked.
+        warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
         model = LogisticRegression(C=INVERSE_PENALTY, max_iter=300)
         return model.fit(vectors, labels)
