@@ -326,6 +326,20 @@ def test_the_page_says_what_it_is(page):
     assert "The model learnt from 72 documents and labels" in said
 
 
+def test_documents_of_folds_are_not_called_others_than_the_model_learnt_from(fitted, tmp_path):
+    """Each was held out once, but the model in the page learnt from all of them."""
+    saved = saved_in(fitted, tmp_path / "model")
+    counts = {"training_documents": 550, "validation_documents": 550, "folds": 4}
+    given = replace(saved, facts={**saved.facts, **counts, "validation_accuracy": 0.8945})
+    write_page(given, tmp_path / "page.html")
+    told = (
+        "The model learnt from 550 documents. Each was also answered once by a network that had "
+        "not read it, and 89.5 % of those answers are what people said."
+    )
+    written = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert told in written and "others as people" not in written
+
+
 def test_the_policy_forbids_every_request(written):
     head = written.read_text(encoding="utf-8")[:2000]
     assert "default-src 'none'; script-src 'sha256-" in head

@@ -256,7 +256,14 @@ def _note(saved: Saved) -> str:
     )
     seen, held_out = (saved.facts.get(f"{name}_documents") for name in ("training", "validation"))
     accuracy = saved.facts.get("validation_accuracy")
-    if seen and held_out and isinstance(accuracy, float):
+    if not seen or not held_out or not isinstance(accuracy, float):
+        return told
+    if "folds" in saved.facts:
+        told += (
+            f" The model learnt from {seen:,} documents. Each was also answered once by a network "
+            f"that had not read it, and {percent(accuracy)} of those answers are what people said."
+        )
+    else:
         told += (
             f" The model learnt from {seen:,} documents and labels {percent(accuracy)} of "
             f"{held_out:,} others as people did."
