@@ -14,7 +14,7 @@ FOUND = Search("loss", TRIALS, 90, 10)
 
 def test_the_table_has_the_best_first():
     lines = search_lines(FOUND)
-    assert lines[0].split() == ["trial", "cell", "clip", "loss", "epochs", "seconds"]
+    assert lines[0].split() == ["trial", "cell", "clip", "loss", "passes", "seconds"]
     assert [line.split()[0] for line in lines[1:5]] == ["4", "1", "3", "2"]
     assert lines[2].split() == ["1", "gru", "none", "0.5", "4", "3"]
     assert lines[3].startswith("3 (given up)") and lines[4].startswith("2 (failed)")
@@ -24,6 +24,13 @@ def test_the_table_has_the_best_first():
         "- 1 trial was given up: at the same epoch most others were better",
         "- trial 2 failed: too large",
     ]
+
+
+def test_no_two_columns_have_the_same_name():
+    """How many epochs are allowed is tried out; how many there were is another number."""
+    tried = Trial(1, {"training.epochs": 8}, "done", {"loss": 0.5}, 4, 3.2)
+    heads = search_lines(Search("loss", (tried,), 90, 10))[0].split()
+    assert heads == ["trial", "epochs", "loss", "passes", "seconds"]
 
 
 def test_a_trial_is_told_in_a_line():

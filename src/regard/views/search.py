@@ -20,7 +20,7 @@ def search_lines(found: Search) -> list[str]:
     """Return the table of all trials, the best first, and what there is to say about it."""
     names = list(found.trials[0].settings) if found.trials else []
     scores = list(dict.fromkeys(name for trial in found.trials for name in trial.scores))
-    heads = ["trial", *map(_short, names), *map(_title, scores), "epochs", "seconds"]
+    heads = ["trial", *map(_short, names), *map(_title, scores), "passes", "seconds"]
     rows = []
     for trial in found.ranked:
         mark = "" if trial.end == "done" else f" ({trial.end})"
