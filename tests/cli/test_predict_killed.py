@@ -3,8 +3,10 @@
 import json
 from pathlib import Path
 
+import pyarrow.parquet
 import pytest
 
+from regard import DocumentClassifier
 from support.killing import kill_once_there
 from support.reviews import reviews
 
@@ -71,6 +73,57 @@ def test_a_killed_share_is_gone_on_with_and_a_done_one_is_skipped(shell, project
         assert mine.read_bytes() == theirs.read_bytes()
         found += ids(mine)
     assert sorted(found) == list(range(COUNT))
+
+
+def test_a_share_that_another_model_made_is_no_share_that_is_done(shell, project, tmp_path):
+    """Nothing is labelled by two models in silence."""
+    other = tmp_path / "other"
+    changed = DocumentClassifier.load(project.model)
+    changed.temperature_ *= 2
+    changed.save(other)
+    share = (project.new, "--shard", "1/2", "--out", tmp_path / "out.jsonl")
+    done = tmp_path / "out.part-1-of-2.jsonl"
+    assert shell("predict", project.model, *share).code == 0
+    first = done.read_bytes()
+    for again in ((other, *share), (project.model, *share, "--abstain-below", "0.9")):
+        error = shell("predict", *again).error
+        assert error.startswith(f"{done} was made with ")
+        assert error.endswith("delete it to make it again")
+        assert done.read_bytes() == first
+    assert "is there already" in shell("predict", project.model, *share).err
+    done.unlink()
+    assert shell("predict", other, *share).code == 0
+    assert done.read_bytes() != first
+
+
+def test_a_share_that_an_older_version_made_is_done(shell, project, tmp_path):
+    share = (project.model, project.new, "--shard", "1/2", "--out", tmp_path / "out.jsonl")
+    (tmp_path / "out.part-1-of-2.jsonl").write_text("made before\n")
+    assert "is there already" in shell("predict", *share).err
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet", "jsonl"])
+def test_a_share_of_no_rows_has_the_columns_of_the_others(shell, project, tmp_path, suffix):
+    out = tmp_path / f"out.{suffix}"
+    for number in (1, 2):
+        ended = shell("predict", project.model, project.new, "--shard", f"{number}/2", "--out", out)
+        assert ended.code == 0, ended.err
+    full, empty = (tmp_path / f"out.part-{number}-of-2.{suffix}" for number in (1, 2))
+    if suffix == "parquet":
+        assert pyarrow.parquet.read_schema(empty) == pyarrow.parquet.read_schema(full)
+        assert pyarrow.parquet.read_table(empty).num_rows == 0
+    elif suffix == "jsonl":
+        assert empty.read_bytes() == b""
+    else:
+        assert empty.read_bytes() == full.read_bytes().splitlines(keepends=True)[0]
+
+
+def test_a_file_of_no_rows_has_names_all_the_same(shell, project, tmp_path):
+    data, out = tmp_path / "new.csv", tmp_path / "out.csv"
+    data.write_bytes(b"\xef\xbb\xbfid;text\n")
+    assert shell("predict", project.model, data, "--out", out).code == 0
+    names = "id;text;predicted;probability;probabilities\n"
+    assert out.read_bytes() == b"\xef\xbb\xbf" + names.encode()
 
 
 def test_a_share_needs_files(shell, project):

@@ -78,6 +78,7 @@ class Reader:
         self._total = 0
         self._begun = False
         self.dialect = Dialect()  # once rows were read, how the file is written if it is CSV
+        self.first: Document | None = None  # that was read
         self._reset()
 
     def __iter__(self) -> Iterator[Document]:
@@ -102,6 +103,7 @@ class Reader:
                     continue
                 self._read += 1
                 self._empty += not document.text.strip()
+                self.first = self.first or document
                 yield document
             elif isinstance(found, BadRow):
                 self._reject(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
@@ -20,7 +20,7 @@ from .formats.rows import Cell, Cells
 from .formats.table import find_written_format
 from .locks import hold_lock
 
-__all__ = ["Cell", "Cells", "RowWriter", "write_rows"]
+__all__ = ["Cell", "Cells", "RowWriter", "is_done", "write_rows"]
 
 _CHUNK = 4096  # rows that are written at once, and the rows in a group of a Parquet file
 
@@ -51,7 +51,8 @@ class RowWriter:
     With a ``task``, which says what the rows come from, it notes after each part how far it got,
     so that a run that was killed or failed can be gone on with: what was written after the last
     note is cut off, and ``rows`` says how many rows are there. A file that was begun with
-    another task is refused. ``dialect`` says, asked when rows are there, how CSV is written.
+    another task is refused. With ``remember`` the task of a file that is done stays beside it, for
+    ``is_done``. ``dialect`` says, asked when rows are there, how CSV is written.
     Rows may come from another thread: the end waits for a part that is being written, since Ctrl-C
     may have brought it about, and what is cleaned up must not be noted afterwards.
     """
@@ -63,6 +64,7 @@ class RowWriter:
         task: Mapping[str, str] | None = None,
         resume: bool = False,
         dialect: Callable[[], Dialect] = Dialect,
+        remember: bool = False,
     ) -> None:
         self._encoder = find_written_format(Path(path))(dialect)
         # A link stays one: what it leads to is written, and what is unfinished lies beside that.
@@ -75,6 +77,7 @@ class RowWriter:
         self._notes = self._beside(".progress")
         self._task = dict(task or {})
         self._resume = resume
+        self._remember = remember
         self._file: BinaryIO | None = None
         self._content = blake2b(digest_size=16)  # of all bytes so far
         self._closing = ExitStack()
@@ -123,6 +126,12 @@ class RowWriter:
                     os.fsync(self._file.fileno())
                 self._note(self._file.tell())
 
+    def write_none(self, like: Cells) -> None:
+        """Say what columns rows would have, where there are none."""
+        with self._busy:
+            assert self._file is not None and not self.rows, "only inside of with, and no rows"
+            self._file.write(self._encoder.encode_none(like))
+
     def __exit__(self, kind: object, *problem: object) -> None:
         with self._closing, self._busy:
             self._end(whole=kind is None)
@@ -132,6 +141,8 @@ class RowWriter:
         try:
             self._file.close()
             if whole:
+                if self._remember:
+                    write_file(_memory_of(self._path), json.dumps(self._task))
                 self._encoder.finish(self._unfinished, self._path)
                 self._notes.unlink(missing_ok=True)
         finally:
@@ -168,12 +179,7 @@ class RowWriter:
             return 0  # it was killed before its first part, or there was none
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as problem:
             raise DataError(f"{self._notes} is damaged; {again}") from problem
-        for name, value in self._task.items():
-            if task.get(name) != value:
-                raise DataError(
-                    f"{self._unfinished} was begun with {name} {task.get(name)}, now it is "
-                    f"{value}; {again}"
-                )
+        _require_same(self._task, task, f"{self._unfinished} was begun", again)
         if not self._unfinished.exists() or self._unfinished.stat().st_size < size:
             raise DataError(f"{self._unfinished} is shorter than it was; {again}")
         self._content = _digest(self._unfinished, size)
@@ -182,6 +188,35 @@ class RowWriter:
         self._encoder.adopt(self._unfinished)
         self.rows = rows
         return size
+
+
+def is_done(path: str, task: Mapping[str, str]) -> bool:
+    """Whether the file is there already; one that was made by another task is an error.
+
+    What a writer did not ``remember`` is taken for the same.
+    """
+    place = Path(os.path.realpath(path))
+    if not place.exists():
+        return False
+    found = None
+    with suppress(FileNotFoundError, ValueError, RecursionError):
+        found = json.loads(_memory_of(place).read_text(encoding="utf-8"))
+    if isinstance(found, dict):
+        _require_same(task, found, f"{path} was made", "delete it to make it again")
+    return True
+
+
+def _memory_of(path: Path) -> Path:
+    # Hidden, so that whoever reads all files of a folder leaves it out.
+    return path.with_name(f".{path.name}.task")
+
+
+def _require_same(
+    task: Mapping[str, str], found: Mapping[str, object], what: str, again: str
+) -> None:
+    for name, value in task.items():
+        if found.get(name) != value:
+            raise DataError(f"{what} with {name} {found.get(name)}, now it is {value}; {again}")
 
 
 def _seal(notes: Mapping[str, object]) -> str:

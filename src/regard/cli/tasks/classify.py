@@ -143,7 +143,7 @@ def _lines(explanations: Sequence[Explanation], terminal: Terminal, *, whole: bo
 
 def _predict(asked: DocumentsToLabel) -> None:
     """Label documents as they come, and write the labels beside what the documents came with."""
-    from ...data.writers import write_rows
+    from ...data.writers import is_done, write_rows
     from ...estimators.saved import Saved
     from ...scale.labelling import Labelling
 
@@ -152,14 +152,14 @@ def _predict(asked: DocumentsToLabel) -> None:
     if shard is not None:
         # Whoever starts the same share again goes on with it, or has nothing to do.
         asked = replace(asked, out=shard.name(asked.out), resume=True)
-        if Path(asked.out).exists():
-            say(f"{asked.out} is there already", quiet=asked.quiet)
-            return
     saved = Saved.read(asked.model)
     remarks = Remarks(quiet=asked.quiet)
     columns = (asked.text_column, None, None)
     given = DocumentsToRead(asked.data, *columns, asked.encoding, asked.on_bad_row)
     reader = given.open(saved.facts, labelled=False, tell=remarks.add)
+    if shard is not None and is_done(asked.out, _same_job(asked, reader.columns)):
+        say(f"{asked.out} is there already", quiet=asked.quiet)
+        return
     job = _Answering(
         saved.fitted(asked.device),
         Labelling(asked.abstain_below, asked.explain, asked.receipt),
@@ -195,7 +195,13 @@ def _write_answers(job: _Answering, documents: Reader, asked: DocumentsToLabel) 
         return replace(documents.dialect, protects=asked.protect_formulas)
 
     job_id = _same_job(asked, documents.columns)
-    with RowWriter(asked.out, task=job_id, resume=asked.resume, dialect=dialect) as writer:
+    with RowWriter(
+        asked.out,
+        task=job_id,
+        resume=asked.resume,
+        dialect=dialect,
+        remember=job.shard is not None,
+    ) as writer:
         if writer.rows:
             say(f"{writer.rows:,} rows are there already; continuing", quiet=asked.quiet)
         left = job.rows(documents, skip=writer.rows)
@@ -203,6 +209,8 @@ def _write_answers(job: _Answering, documents: Reader, asked: DocumentsToLabel) 
         with Behind(writer.write) as behind:
             for part in chunks(rows, PART):
                 behind.put(part)
+        if not writer.rows and (like := job.like(documents)) is not None:
+            writer.write_none(like)
     return writer.rows
 
 
@@ -256,6 +264,17 @@ class _Answering:
                 self.answered += 1
                 self.withheld += answer["predicted"] is None
                 yield {**given, **answer}
+
+    def like(self, documents: Reader) -> Cells | None:
+        """What a row would be where there are none: of another share, or of the names alone."""
+        from ...data.columns import to_row
+
+        first, names = documents.first, documents.dialect.names
+        if first is None and not names:
+            return None
+        given = dict.fromkeys(names) if first is None else to_row(first, documents.columns)
+        (answer,) = self.labelling.rows(self.fitted, ["" if first is None else first.text])
+        return {**given, **answer}
 
 
 def _describe(folder: Path) -> dict[str, object]:

@@ -74,6 +74,7 @@ def delimited_rows(
     record = _next_record(feed, delimiter, lines.name)
     yield Dialect(
         delimiter=None if by_suffix else delimiter,
+        names=tuple(names),
         line_end=header.end or Dialect().line_end,
         quoting=_quoting(header, record),
         separator_line=said is not None,
@@ -275,17 +276,18 @@ class DelimitedEncoder(RowEncoder):
             self._names, self._begun = _header(self._begun, dialect), None
         if self._names is None and rows:
             self._names = list(rows[0])
-            lines += ["\ufeff"] if dialect.mark else []
-            lines += (
-                [f"sep={dialect.delimiter}{dialect.line_end}"] if dialect.separator_line else []
-            )
-            lines.append(_record(self._names, dialect))
+            lines.append(_head(self._names, dialect))
         names = self._names or []
         known = set(names)
         for number, row in enumerate(rows, first):
             require_known_columns(row, known, number)
             lines.append(_record([_flat(row.get(name)) for name in names], dialect))
         return _encode("".join(lines), dialect.encoding, first)
+
+    def encode_none(self, like: Cells) -> bytes:
+        """Return the names alone."""
+        dialect = self._dialect()
+        return _encode(_head(list(like), dialect), dialect.encoding, 1)
 
     def adopt(self, path: Path) -> None:
         """Take the names that the file has; they are read when its encoding is known."""
@@ -306,6 +308,13 @@ def _header(path: Path, dialect: Dialect) -> list[str] | None:
         if dialect.separator_line:
             file.readline()
         return next(csv.reader(file, delimiter=str(dialect.delimiter)), None)
+
+
+def _head(names: Sequence[str], dialect: Dialect) -> str:
+    """What stands above the records."""
+    mark = "\ufeff" if dialect.mark else ""
+    separator = f"sep={dialect.delimiter}{dialect.line_end}" if dialect.separator_line else ""
+    return mark + separator + _record(names, dialect)
 
 
 def _record(cells: Sequence[Cell], dialect: Dialect) -> str:

@@ -276,6 +276,7 @@ class Dialect:
     """What CSV leaves open, as the file has it that was read; by default as we write it."""
 
     delimiter: str | None = None  # None: as the suffix says
+    names: tuple[str, ...] = ()  # of the columns
     encoding: str = "utf-8"
     mark: bool = False  # whether a byte order mark begins the file
     line_end: str = "\r\n"

@@ -250,6 +250,11 @@ class ParquetEncoder(RowEncoder):
         head = b"" if begun else self._schema.serialize().to_pybytes()
         return head + batch.serialize().to_pybytes()
 
+    def encode_none(self, like: Cells) -> bytes:
+        """Return the columns alone, with the types that they have in this row."""
+        self._schema = _schema([_encodable_row(like)])
+        return self._schema.serialize().to_pybytes()
+
     def adopt(self, path: Path) -> None:
         """Take the schema that the file has."""
         import pyarrow

@@ -23,6 +23,10 @@ class RowEncoder(ABC):
     def encode(self, rows: Sequence[Cells], first: int) -> bytes:
         """Return what is to be appended for these rows; ``first`` is the first one's number."""
 
+    def encode_none(self, like: Cells) -> bytes:
+        """Return what a file holds that has no rows, where they would have been like this one."""
+        return b""
+
     def adopt(self, path: Path) -> None:  # noqa: B027
         """Learn the columns of a file that others have begun, where rows must agree in them."""
 
