@@ -173,6 +173,9 @@ def test_weights_that_are_all_alike_change_nothing_and_others_do(texts, labels):
         ([-1.0] * 40, "at least 0"),
         ([float("nan")] * 40, "at least 0"),
         ([0.0] * 40, "all training documents are zero"),
+        # In single precision their sums are no numbers, and no learning rate helps.
+        ([1e-45] * 40, "weights must be 0 or from 1e-30 to 1e.30, got 1e-45"),
+        ([1.0] * 39 + [1e300], "got 1e.300; multiply all by one number"),
     ],
 )
 def test_bad_weights_are_refused(weights, message):

@@ -42,6 +42,7 @@ from .fitting import FEWEST_TO_SPLIT, FitOptions, Holdout, Reason
 __all__ = ["TEMPERATURES", "LabelJudge", "Prepared", "Weighted", "prepare", "score_answers"]
 
 SAMPLE = 1000  # documents that are looked at before any is cut into words
+LEAST_WEIGHT, MOST_WEIGHT = 1e-30, 1e30  # beyond, sums of them are no numbers in single precision
 TEMPERATURES = 1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0
 """By which answers are cooled to judge them. One is fitted after the training, so an epoch after
 which a network is right more often and too sure of it is no step back."""
@@ -214,6 +215,12 @@ def _checked_weights(given: Iterable[float], corpus: Corpus, count: int) -> NDAr
         raise DataError(f"there are {count:,} documents, but weights of shape {weights.shape}")
     if not (np.isfinite(weights) & (weights >= 0)).all():
         raise DataError("weights must be numbers of at least 0")
+    beyond = weights[(weights > 0) & ((weights < LEAST_WEIGHT) | (weights > MOST_WEIGHT))]
+    if len(beyond):
+        raise DataError(
+            f"weights must be 0 or from {LEAST_WEIGHT:g} to {MOST_WEIGHT:g}, got {beyond[0]:g}; "
+            "multiply all by one number: only how they compare matters"
+        )
     everything = np.ones(len(corpus), dtype=np.float32)
     everything[:count] = weights
     return everything
