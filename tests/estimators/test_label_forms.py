@@ -1,6 +1,7 @@
 """Texts and labels as numpy, pandas and scikit-learn hand them over, and labels given back."""
 
 import numpy as np
+import pyarrow
 import pytest
 import torch
 from scipy.sparse import csr_matrix
@@ -52,6 +53,7 @@ def test_a_frame_of_one_column_is_its_texts(fitted):
         (np.array("a"), r"shape \(\)"),
         ({"review": ["a"]}, "mapping of review"),
         ("a", "put it in a list"),
+        ({"a", "b"}, "a set, whose order is another in every run"),
     ],
 )
 def test_what_is_no_column_is_refused(fitted, given, message):
@@ -69,6 +71,29 @@ def test_pandas_itself():
     assert np.array_equal(classifier.predict(frame[["review"]]), classifier.predict(TEXTS))
     with pytest.raises(DataError, match="review, stars"):
         classifier.predict(frame)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (None, "labels must be a list of labels, got None"),
+        ("good", "put it in a list"),
+        (dict.fromkeys(TEXTS, "good"), "a mapping of "),
+        ({"good", "bad"}, "a set, whose order"),
+    ],
+)
+def test_what_is_no_list_of_labels_is_refused(fitted, given, message):
+    for ask in (fitted.score, tiny().fit):
+        with pytest.raises(DataError, match=message):
+            ask(TEXTS, given)
+
+
+@pytest.mark.parametrize("wrap", [pyarrow.array, lambda given: pyarrow.chunked_array([given])])
+def test_columns_of_arrow_are_texts_and_labels(fitted, wrap):
+    assert np.array_equal(fitted.predict_proba(wrap(TEXTS)), fitted.predict_proba(TEXTS))
+    assert fitted.score(wrap(TEXTS), wrap(LABELS)) == fitted.score(TEXTS, LABELS)
+    classifier = tiny(training__epochs=1).fit(wrap(TEXTS), wrap(LABELS))
+    assert classifier.classes_.tolist() == ["bad", "good"]
 
 
 def test_one_column_leaves_what_is_one():
@@ -172,15 +197,35 @@ def test_weights_that_are_all_alike_change_nothing_and_others_do(texts, labels):
         ([1.0], r"40 documents, but weights of shape \(1,\)"),
         ([-1.0] * 40, "at least 0"),
         ([float("nan")] * 40, "at least 0"),
-        ([0.0] * 40, "all training documents are zero"),
+        ([0.0] * 40, "the weights of all documents are zero"),
         # In single precision their sums are no numbers, and no learning rate helps.
         ([1e-45] * 40, "weights must be 0 or from 1e-30 to 1e.30, got 1e-45"),
         ([1.0] * 39 + [1e300], "got 1e.300; multiply all by one number"),
+        ("balanced", "weights must be numbers, one for each document, got 'balanced'"),
+        (2.0, "one for each document, got 2.0"),
     ],
 )
 def test_bad_weights_are_refused(weights, message):
     with pytest.raises(DataError, match=message):
         tiny().fit(TEXTS, LABELS, sample_weight=weights)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1.0], r"40 documents, but weights of shape \(1,\)"),
+        ([-1.0] * 40, "at least 0"),
+        ([float("nan")] * 40, "at least 0"),
+        ([0.0] * 40, "the weights of all documents are zero"),
+    ],
+)
+def test_bad_weights_of_a_score_are_refused(fitted, weights, message):
+    """They gave a score of nan, or an error of numpy."""
+    with pytest.raises(DataError, match=message):
+        fitted.score(TEXTS, LABELS, sample_weight=weights)
+    stream = (float(number < 10) for number in range(40))
+    right = fitted.score(TEXTS[:10], LABELS[:10])
+    assert fitted.score(TEXTS, LABELS, sample_weight=stream) == right
 
 
 def test_weights_are_split_as_scikit_learn_splits():

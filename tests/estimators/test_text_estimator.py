@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from regard import (
     ConfigError,
+    DataError,
     DocumentClassifier,
     FlatConfig,
     HANConfig,
@@ -209,3 +210,37 @@ def test_a_clone_is_equal_and_apart():
 def test_a_wrong_parameter_is_named(params, message):
     with pytest.raises(ConfigError, match=message):
         DocumentClassifier().set_params(**params)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"network": "han"}, r"network must be settings, as HANConfig\(\) makes them; got 'han'"),
+        ({"network": HANConfig}, "got <class 'regard.models.han.HANConfig'>"),
+        (
+            {"training": {"epochs": 3}},
+            r"training must be .* TrainingConfig\(\) .* got {'epochs': 3}",
+        ),
+        ({"text": None}, r"text must be .* TextConfig\(\) makes them; got None"),
+        ({"wide": False}, r"wide must be .* WideConfig\(\) makes them, or None; got False"),
+        ({"seeds": 1.5}, "seeds must be from 1 to 100, got 1.5"),
+        ({"seeds": "2"}, "seeds must be from 1 to 100, got '2'"),
+        ({"validation": "0.1"}, "validation must be from 0 to below 1, got '0.1'"),
+    ],
+)
+def test_a_parameter_of_another_kind_is_named(given, message):
+    """It was an error about an attribute that no user had written."""
+    with pytest.raises(ConfigError, match=message):
+        tiny(**given).fit(TEXTS, LABELS)
+
+
+def test_what_is_held_out_is_a_pair():
+    with pytest.raises(ConfigError, match=r"got 0.2; a share is named as DocumentClassifier\(val"):
+        tiny().fit(TEXTS, LABELS, validation=0.2)
+
+
+def test_texts_are_no_documents(fitted):
+    with pytest.raises(DataError, match="number 1 of the documents is a str, not a Document"):
+        fitted.evaluate(TEXTS)
+    with pytest.raises(DataError, match="number 1 of the documents is a tuple"):
+        tiny().fit_documents(zip(TEXTS, LABELS, strict=True))

@@ -284,27 +284,42 @@ def one_column(given: Iterable[object], name: str) -> Iterable[object]:
     A frame of pandas goes through its column names when it is iterated, and a matrix through its
     rows; neither are texts.
     """
-    if isinstance(given, str | bytes):
-        raise DataError(f"{name} must be a list of strings, got a single one; put it in a list")
-    if isinstance(given, Mapping):
-        raise DataError(f"{name} must be a list of strings, got a mapping of {_shown(given)}")
-    if not isinstance(given, Iterable):
-        raise DataError(f"{name} must be a list of strings, got {given!r:.100}")
+    _require_in_order(given, name, of="strings")
     shape = _shape(given)
+    if shape is None and hasattr(given, "to_pylist"):  # Arrow's own values are not Python's
+        listed: list[object] = given.to_pylist()
+        return listed
     if shape is None or len(shape) == 1:
         return given
     if len(shape) == 2 and shape[1] == 1:
         column: NDArray[np.object_] = np.asarray(given, dtype=object)
         return column[:, 0].tolist()
-    columns = getattr(given, "columns", None)
+    columns = getattr(given, "column_names", getattr(given, "columns", None))
     named = f" with the columns {_shown(columns)}" if columns is not None else ""
     raise DataError(
         f"{name} must be one column, got a table of shape {shape}{named}; give one column of it"
     )
 
 
+def _require_in_order(given: object, name: str, *, of: str) -> None:
+    """Raise ``DataError`` for what is no list of these, or has them in no order."""
+    wanted = f"{name} must be a list of {of}, got"
+    if isinstance(given, str | bytes):
+        raise DataError(f"{wanted} a single one; put it in a list")
+    if isinstance(given, Mapping):
+        raise DataError(f"{wanted} a mapping of {_shown(given)}")
+    if isinstance(given, set | frozenset):
+        raise DataError(f"{wanted} a set, whose order is another in every run")
+    if not isinstance(given, Iterable):
+        raise DataError(f"{wanted} {given!r:.100}")
+
+
 def label_rows(given: Iterable[object]) -> Iterable[object] | NDArray[np.generic]:
     """Return labels as Python's own values, or as a matrix where they have several columns."""
+    _require_in_order(given, "labels", of="labels")
+    if _shape(given) is None and hasattr(given, "to_pylist"):
+        listed: list[object] = given.to_pylist()
+        return listed
     dense = given.toarray() if hasattr(given, "toarray") else given
     shape = _shape(dense)
     if shape is None:

@@ -186,6 +186,7 @@ class Captioner(WritingEstimator[ShowAttendTellConfig]):
     ) -> Self:
         """Train on pictures with captions; what the network takes of them is written to files."""
         require_pillow()
+        self._require_settings()
         require_one_of("monitor", self.training.monitor, CaptionJudge.names)
         holdout = Holdout(self.validation, self.training.seed)
         device = choose_device(self.device)

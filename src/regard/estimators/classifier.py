@@ -8,14 +8,14 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Self, cast, overload
+from typing import Self, overload
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from ..config import Plain, require, require_one_of, to_dict
+from ..config import Plain, require_one_of, to_dict
 from ..data.batch import Batch
 from ..data.check import estimate_memory
 from ..data.corpus.resident import place_on
@@ -40,7 +40,7 @@ from ..records.weights import Span
 from ..tasks.baselines import TfidfBaseline, baseline_seconds
 from ..tasks.calibration import fit_temperature
 from ..tasks.classify import ClassificationLoss
-from ..text.document import Document, Label
+from ..text.document import Document, Label, documents_of
 from ..text.tokenize import TextConfig
 from ..text.vocab import Vocab
 from ..training.batches import Examples, PlannedBatches
@@ -57,10 +57,17 @@ from .members import Member, TrainedMembers, train_members
 from .own_vectors import learn_own_vectors
 from .pretrained import Pretrained, read_pretrained
 from .reading import settle_reading
-from .saved import MOST_SEEDS, Saved, SavedWide, Settings
+from .saved import Saved, SavedWide, Settings, require_seeds
 from .text_estimator import TextEstimator, draw_network
 from .trainer import FitData, Run, Watched, classification_loss
-from .training_documents import LabelJudge, Prepared, Weighted, prepare, score_answers
+from .training_documents import (
+    LabelJudge,
+    Prepared,
+    Weighted,
+    checked_weights,
+    prepare,
+    score_answers,
+)
 from .wide import HeldOut, learning_places, ngram_facts, ngram_seconds, widen
 
 __all__ = ["DocumentClassifier"]
@@ -126,9 +133,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         well. On a terminal and in a notebook a bar shows how it goes, unless ``progress`` is false.
         """
         form, named = LabelForm.of(labels)
-        held_out = None
-        if validation is not None:
-            held_out = read_texts(validation[0], form.read(validation[1]))
+        held_out = None if validation is None else form.read_pair(validation)
         documents: Iterable[Document] = read_texts(texts, named)
         marked = list[Reason]()
         if reasons is not None:
@@ -156,12 +161,10 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         Ctrl-C ends what is being done: the training, which keeps its best epoch, or what comes
         after it. Before the first step there is nothing to keep, and KeyboardInterrupt is raised.
         """
+        self._require_settings()
         holdout = Holdout(self.validation, self.training.seed)
         require_one_of("monitor", self.training.monitor, LabelJudge.names)
-        require(
-            1 <= self.seeds <= MOST_SEEDS,
-            f"seeds must be from 1 to {MOST_SEEDS}, got {self.seeds}",
-        )
+        require_seeds(self.seeds)
         device = choose_device(self.device)
         pretrained = read_pretrained(self.network)
         with begin_fit(options) as fit:
@@ -230,13 +233,16 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         self,
         texts: Iterable[str],
         labels: Iterable[object],
-        sample_weight: Sequence[float] | None = None,
+        sample_weight: Iterable[float] | None = None,
     ) -> float:
         """Return the share of texts whose label is right, or all labels where there are several."""
         self._require_fitted()
         documents = list(read_texts(texts, self.label_form_.read(labels)))
         if not documents:
             raise DataError("there are no texts to score")
+        weights = None
+        if sample_weight is not None:
+            weights = checked_weights(sample_weight, len(documents))
         likely = self.predict_proba([document.text for document in documents])
         answers = self.labels_from(likely).tolist()
 
@@ -247,7 +253,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             document.label is not None and named(document.label) == named(answer)
             for document, answer in zip(documents, answers, strict=True)
         ]
-        return float(np.average(right, weights=sample_weight))
+        return float(np.average(right, weights=weights))
 
     @overload
     def evaluate(self, documents: Iterable[Document], *, title: str = "") -> Evaluation: ...
@@ -268,7 +274,7 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         self._require_fitted()
         if labels is not None:
             documents = read_texts(documents, self.label_form_.read(labels))
-        return evaluate(self, cast(Iterable[Document], documents), title=title)
+        return evaluate(self, documents_of(documents), title=title)
 
     @overload
     def explain(  # type: ignore[overload-overlap]
@@ -498,10 +504,10 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
     ) -> Prepared:
         """Read the documents, and settle what follows from them: words, classes and settings."""
         options, heeding = fit.options, fit.run.interrupts.heeding
-        text, documents = self._settle_text(heeding(documents), pretrained, options)
+        text, documents = self._settle_text(heeding(documents_of(documents)), pretrained, options)
         data = prepare(
             documents,
-            None if validation is None else heeding(validation),
+            None if validation is None else heeding(documents_of(validation)),
             folder=fit.folder / _corpus_name(options),
             text=text,
             holdout=holdout,

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from numbers import Real
 from pathlib import Path
 from typing import Generic
 
@@ -122,7 +123,10 @@ class Holdout:
 
     def __post_init__(self) -> None:
         share = self.fraction
-        require(0 <= share < 1, f"validation must be from 0 to below 1, got {share}")
+        require(
+            isinstance(share, Real) and 0 <= share < 1,
+            f"validation must be from 0 to below 1, got {share!r}",
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from ..config import Plain
 from ..data.labels import LabelIndex
-from ..data.readers import label_rows
-from ..errors import DataError
+from ..data.readers import Reader, label_rows, read_texts
+from ..errors import ConfigError, DataError
 
 __all__ = ["LabelForm"]
 
@@ -52,6 +52,15 @@ class LabelForm:
                 + (f"one of {self.columns}" if self.kind == "indicators" else "labels by name")
             )
         return rows
+
+    def read_pair(self, given: tuple[Iterable[str], Iterable[object]]) -> Reader:
+        """Read other texts, with labels of the same form."""
+        if not isinstance(given, Sequence) or len(given) != 2:
+            raise ConfigError(
+                f"validation must be texts and their labels, got {given!r:.100}; "
+                "a share is named as DocumentClassifier(validation=0.2)"
+            )
+        return read_texts(given[0], self.read(given[1]))
 
     def classes(self, labels: LabelIndex) -> NDArray[np.generic]:
         """The classes as scikit-learn sees them."""

@@ -113,6 +113,7 @@ class Pretrainer(TextEstimator):
     ) -> Self:
         """Learn from texts, which are written to files first: they need not fit into memory."""
         require_tokenizers()
+        self._require_settings()
         require_one_of("monitor", self.training.monitor, MaskingJudge.names)
         holdout = Holdout(self.validation, self.training.seed)
         device = choose_device(self.device)

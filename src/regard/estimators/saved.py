@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -15,7 +16,7 @@ from safetensors.numpy import load_file as load_arrays
 from safetensors.numpy import save_file as save_arrays
 from torch import Tensor, nn
 
-from ..config import Plain, to_dict
+from ..config import Plain, require, to_dict
 from ..data.labels import LabelIndex
 from ..errors import ModelError, suggestion
 from ..explain.fitted import Fitted
@@ -66,6 +67,7 @@ __all__ = [
     "TranslatorSettings",
     "TunedSettings",
     "WriterSettings",
+    "require_seeds",
 ]
 
 N = TypeVar("N")
@@ -561,6 +563,12 @@ def _seeds(opened: SavedFolder) -> int:
     if found != int(found):
         raise opened.wrong("seeds", "a whole number")
     return int(found)
+
+
+def require_seeds(count: int) -> None:
+    """Raise ``ConfigError`` unless so many networks may answer together."""
+    whole = isinstance(count, Integral) and 1 <= count <= MOST_SEEDS
+    require(whole, f"seeds must be from 1 to {MOST_SEEDS}, got {count!r}")
 
 
 def _seen(opened: SavedFolder) -> NDArray[np.uint64] | None:

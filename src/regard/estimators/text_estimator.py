@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from inspect import signature
 from typing import Self
 
 import torch
@@ -15,6 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 from sklearn.utils import Tags
 
+from ..config import require
 from ..errors import ConfigError, NotFittedError, suggestion
 from ..training.config import TrainingConfig
 from ..training.seeds import derived_seed, seeded
@@ -71,6 +73,20 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "facts_")  # the last thing that a fit or a load sets
+
+    def _require_settings(self) -> None:
+        """Raise ``ConfigError`` where a parameter that is settings was given anything else."""
+        for name, parameter in signature(type(self)).parameters.items():
+            usual = parameter.default
+            if not _is_settings(usual) or isinstance(given := getattr(self, name), type(usual)):
+                continue
+            own = name == "network" and not isinstance(given, type) and hasattr(given, "build")
+            optional = str(parameter.annotation).endswith("| None")
+            require(
+                own or (optional and given is None),
+                f"{name} must be settings, as {type(usual).__name__}() makes them"
+                f"{', or None' if optional else ''}; got {given!r:.100}",
+            )
 
     def _unfit(self) -> None:
         """Make sure that a fit that fails half-way leaves nothing to predict with."""

@@ -39,7 +39,15 @@ from ..training.seeds import derived_seed
 from ..training.teams import Team, batches_to_judge
 from .fitting import FEWEST_TO_SPLIT, FitOptions, Holdout, Reason
 
-__all__ = ["TEMPERATURES", "LabelJudge", "Prepared", "Weighted", "prepare", "score_answers"]
+__all__ = [
+    "TEMPERATURES",
+    "LabelJudge",
+    "Prepared",
+    "Weighted",
+    "checked_weights",
+    "prepare",
+    "score_answers",
+]
 
 SAMPLE = 1000  # documents that are looked at before any is cut into words
 LEAST_WEIGHT, MOST_WEIGHT = 1e-30, 1e30  # beyond, sums of them are no numbers in single precision
@@ -120,7 +128,8 @@ def prepare(
     training, held_out = _sides(corpus, own, holdout, options, folded=folds is not None)
     weights = None
     if options.weights is not None:
-        weights = _checked_weights(options.weights, corpus, len(own))
+        weights = np.ones(len(corpus), dtype=np.float32)
+        weights[: len(own)] = checked_weights(options.weights, len(own))
         weights[reasons] = np.where(owners < 0, 1, weights[owners])
         # What counts for nothing is left out; a batch of such alone would have no mean.
         training, held_out = (side[weights[side] > 0] for side in (training, held_out))
@@ -208,9 +217,14 @@ class Weighted:
         return replace(batch, weights=send(weights, batch.sentences.device))
 
 
-def _checked_weights(given: Iterable[float], corpus: Corpus, count: int) -> NDArray[np.float32]:
-    """The weights of the documents of a corpus, the first of it; all behind weigh one each."""
-    weights = np.asarray(list(given), dtype=np.float64)
+def checked_weights(given: Iterable[float], count: int) -> NDArray[np.float64]:
+    """Return how much each of so many documents counts."""
+    try:
+        weights = np.asarray(list(given), dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(
+            f"weights must be numbers, one for each document, got {given!r:.100}"
+        ) from None
     if weights.shape != (count,):
         raise DataError(f"there are {count:,} documents, but weights of shape {weights.shape}")
     if not (np.isfinite(weights) & (weights >= 0)).all():
@@ -221,9 +235,9 @@ def _checked_weights(given: Iterable[float], corpus: Corpus, count: int) -> NDAr
             f"weights must be 0 or from {LEAST_WEIGHT:g} to {MOST_WEIGHT:g}, got {beyond[0]:g}; "
             "multiply all by one number: only how they compare matters"
         )
-    everything = np.ones(len(corpus), dtype=np.float32)
-    everything[:count] = weights
-    return everything
+    if not weights.any():
+        raise DataError("the weights of all documents are zero; give some above it")
+    return weights
 
 
 def _require_choice(corpus: Corpus, own: NDArray[np.int64], labels: LabelIndex) -> None:

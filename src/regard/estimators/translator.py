@@ -141,6 +141,7 @@ class Translator(WritingEstimator[PairConfig]):
         options: FitOptions = FitOptions(),  # noqa: B008
     ) -> Self:
         """Train on pairs, which are written to files first: they need not fit into memory."""
+        self._require_settings()
         holdout = Holdout(self.validation, self.training.seed)
         self._require_settings()
         device = choose_device(self.device)

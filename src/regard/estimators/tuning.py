@@ -107,6 +107,7 @@ class BertUsage(TextEstimator):
         """Tune on examples; a share of them is held out where no others are given."""
         if self.bert is None:
             raise ConfigError(f"--task {self.task} tunes a BERT; name its folder with --bert")
+        self._require_settings()
         require_one_of("monitor", self.training.monitor, TuningJudge.names)
         holdout = Holdout(self.validation, self.training.seed)
         device = choose_device(self.device)

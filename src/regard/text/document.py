@@ -9,9 +9,18 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import DataError
 from ..kernels.scan import Encoded
 
-__all__ = ["Document", "Label", "Tokens", "cut_stream", "cut_tokens", "single_labels"]
+__all__ = [
+    "Document",
+    "Label",
+    "Tokens",
+    "cut_stream",
+    "cut_tokens",
+    "documents_of",
+    "single_labels",
+]
 
 T = TypeVar("T")
 
@@ -44,6 +53,17 @@ class Document:
         cells = list(self.fields.items())
         place = len(cells) if self.text_place is None else self.text_place
         return dict([*cells[:place], (text_column, self.text), *cells[place:]])
+
+
+def documents_of(given: Iterable[object]) -> Iterator[Document]:
+    """Pass on documents as they come; what is none is an error."""
+    for number, one in enumerate(given, 1):
+        if not isinstance(one, Document):
+            raise DataError(
+                f"number {number:,} of the documents is a {type(one).__name__}, not a Document; "
+                "texts are given with their labels beside them"
+            )
+        yield one
 
 
 @dataclass(frozen=True, slots=True, eq=False)
