@@ -33,7 +33,7 @@ class Address:
         answer = line.getresponse()
         content = answer.read()
         line.close()
-        if answer.headers.get_content_type() == "application/json":
+        if content and answer.headers.get_content_type() == "application/json":
             content = json.loads(content)
         return answer.status, answer.headers, content
 

@@ -132,7 +132,9 @@ def test_an_explanation_can_be_sent_as_a_page(server):
         ("/predict", b"{", 400, "no JSON"),
         ("/predict", b'{"\\ud800": "x", "text": ""}', 422, "unicode"),
         ("/predict", b'{"text": "x", "model": "\\ud800"}', 400, "no model"),
-        ("/predict", b"[" * 100_000, 400, ""),
+        ("/predict", b"[" * 100_000, 400, "the body is no JSON in UTF-8, or has too many levels"),
+        ("/predict", b'{"text": "caf\xe9"}', 400, "no JSON in UTF-8"),
+        ("/predict", {"text": TEXT, "model": ""}, 400, "there is no model ''"),
         ("/predict", {"text": "x", "without": [[0, 2]]}, 400, "inside the text"),
         ("/predict", {"text": "x", "without": [[1, 1]]}, 400, "inside the text"),
         ("/predict", {"text": "x", "without": [[-1, 1]]}, 400, "inside the text"),
@@ -177,6 +179,14 @@ def test_what_is_not_called_json_is_refused(server):
         "/predict", {"text": TEXT}, headers={"content-type": "text/plain"}
     )
     assert (status, "content-type" in found["error"]) == (415, True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "status"),
+    [("Application/JSON", 422), ("application/a+json", 422), ("application/jsonx", 415)],
+)
+def test_what_is_called_json_is_told_what_is_wrong_with_it(server, kind, status):
+    assert server.ask("/predict", {}, headers={"content-type": kind})[0] == status
 
 
 def test_half_a_character_is_read_like_any_other(server):

@@ -1,6 +1,7 @@
 """Who may ask, how much, and how slowly."""
 
 import contextlib
+import http.client
 import json
 import socket
 import time
@@ -71,6 +72,29 @@ def test_a_body_that_does_not_say_its_size_is_refused_when_it_has_become_too_lar
     chunk = b"3e8\r\n" + b"x" * 1000 + b"\r\n"
     head = b"POST /predict HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n"
     assert b" 413 " in raw(strict.port, head + 3 * chunk)
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_who_sends_far_too_much_can_read_why(server, listed):
+    """The connection was closed while they sent, and all they saw was that it broke."""
+    body = b"x" * 20_000_000
+    line = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+    kind = {"content-type": "application/json"}
+    line.request("POST", "/predict", body if listed else iter([body]), kind)
+    answer = line.getresponse()
+    assert answer.status == 413
+    assert "at most 4,000,000 bytes" in json.loads(answer.read())["error"]
+    line.close()
+
+
+def test_who_asks_for_the_head_alone_gets_it(server):
+    """As those do who watch whether a server lives."""
+    for path in ("/health", "/", "/models", "/nothing"):
+        got, asked = (server.ask(path, method=method) for method in ("GET", "HEAD"))
+        assert asked[0] == got[0]
+        assert asked[1]["content-length"] == got[1]["content-length"]
+        assert asked[2] == b""
+    assert server.ask("/predict", method="HEAD")[0] == 405
 
 
 def test_who_sends_too_slowly_is_told_so(strict):

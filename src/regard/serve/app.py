@@ -11,6 +11,7 @@ import json
 import os
 import sys
 from collections.abc import AsyncIterator, Sequence
+from email.message import Message
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
@@ -65,6 +66,7 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
 }
 
 
+_UNREADABLE = "There was an error parsing the body"  # what FastAPI says of it
 TURN = 0.0005
 """Seconds until a thread that computes lets the one that listens go on, where both want to."""
 PICTURES = frozenset({"BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP"})
@@ -259,7 +261,7 @@ def _add_refusals(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def wrong(request: Request, problem: RequestValidationError) -> Response:
-        if not request.headers.get("content-type", "").startswith("application/json"):
+        if not _is_json(request.headers.get("content-type", "")):
             return refuse(415, "send JSON, with the header content-type: application/json")
         first = problem.errors()[0]
         place = ".".join(str(part) for part in first["loc"] if part != "body")
@@ -270,6 +272,8 @@ def _add_refusals(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     async def refused(request: Request, problem: HTTPException) -> Response:
         headers = dict(problem.headers) if problem.headers else None
+        if problem.detail == _UNREADABLE:
+            return refuse(400, "the body is no JSON in UTF-8, or has too many levels")
         return refuse(problem.status_code, str(problem.detail), headers)
 
     @app.exception_handler(RegardError)
@@ -279,6 +283,14 @@ def _add_refusals(app: FastAPI) -> None:
     @app.exception_handler(Busy)
     async def busy(request: Request, problem: Busy) -> Response:
         return refuse(503, "too many requests wait; try again in a second", {"retry-after": "1"})
+
+
+def _is_json(kind: str) -> bool:
+    """Whether a body of this content type is read as JSON."""
+    message = Message()
+    message["content-type"] = kind
+    main, _, sub = message.get_content_type().partition("/")
+    return main == "application" and (sub == "json" or sub.endswith("+json"))
 
 
 async def _written(

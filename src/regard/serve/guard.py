@@ -7,6 +7,7 @@ a path, a text or a trace of our code.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hmac
 import json
 import sys
@@ -72,7 +73,7 @@ class Guard:
         began = time.perf_counter()
         try:
             request.check()
-            await self._app(scope, request.receive, request.send)
+            await self._app(request.scope, request.receive, request.send)
             if request.refused is not None:
                 # While it was read; the app took that for its own error.
                 raise request.refused
@@ -93,7 +94,7 @@ class Guard:
             return
         line: dict[str, object] = {
             "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-            "method": request.scope["method"],
+            "method": request.method,
             "path": path,
             "status": request.status,
             "milliseconds": round(1000 * seconds, 1),
@@ -114,7 +115,10 @@ class _Request:
         receive: Receive,
         send: Send,
     ) -> None:
-        self._settings, self.scope = settings, scope
+        self._settings = settings
+        self.method = scope["method"]
+        # The head of an answer is that of the whole one, whose body is left out when it is sent.
+        self.scope = {**scope, "method": "GET"} if self.method == "HEAD" else scope
         self._receive, self._send = receive, send
         self._headers: dict[bytes, bytes] = dict(scope["headers"])
         self.status, self.received = UNANSWERED, 0
@@ -162,6 +166,8 @@ class _Request:
             given = {name.lower() for name, _ in message["headers"]}
             wanted = [header for header in WRITTEN if header[0] not in given]
             message["headers"] = [*message["headers"], *wanted]
+        elif self.method == "HEAD":
+            message = {**message, "body": b""}
         await self._send(message)
 
     async def refuse(self, status: int, error: str) -> None:
@@ -173,13 +179,27 @@ class _Request:
         headers = [
             (b"content-type", b"application/json"),
             (b"content-length", str(len(body)).encode()),
-            # What is left of the body will not be read.
+            # What is left of the body will not be answered.
             (b"connection", b"close"),
         ]
         if status == 401:
             headers.append((b"www-authenticate", b"Bearer"))
         await self.send({"type": "http.response.start", "status": status, "headers": headers})
-        await self.send({"type": "http.response.body", "body": body})
+        await self.send({"type": "http.response.body", "body": body, "more_body": True})
+        await self._throw_away_the_rest()
+        await self.send({"type": "http.response.body"})
+
+    async def _throw_away_the_rest(self) -> None:
+        """Take what is still sent until its time is over, and keep none of it.
+
+        Were the connection closed before, its sender would fail to send, and never read why.
+        """
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout_at(self._due):
+                while not self._arrived:
+                    message = await self._receive()
+                    self.received += len(message.get("body", b""))
+                    self._arrived = not message.get("more_body", False)
 
     def _check_key(self, key: str) -> None:
         given = self._header("x-api-key") or self._header("authorization").removeprefix("Bearer ")

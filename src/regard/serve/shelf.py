@@ -157,7 +157,9 @@ class Shelf:
     def find(self, name: str | None, endpoint: str) -> Loaded:
         """Return the model called ``name``, or the first that answers this."""
         able = {one.name: one for one in self if endpoint in one.queues}
-        if name is None and able:
+        if name is None:
+            if not able:
+                raise ConfigError("no model here answers this")
             return next(iter(able.values()))
         if name in able:
             return able[name]
@@ -165,8 +167,7 @@ class Shelf:
             other = self._models[name]
             known = " or ".join(sorted(other.queues))
             raise ConfigError(f"{name!r} is a model to {other.task}; it can be asked to {known}")
-        found = suggestion(name, self._models) if name else "no model here answers this"
-        raise ConfigError(f"there is no model {name!r}; {found}" if name else found)
+        raise ConfigError(f"there is no model {name!r}; {suggestion(name, self._models)}")
 
     async def keep_fresh(self) -> None:
         """Watch the folders for ever; whoever asks meanwhile gets an answer of one version."""
