@@ -161,6 +161,16 @@ def test_probabilities_are_softmax_or_sigmoid_of_softened_logits():
     assert probabilities(logits[:0], False).shape == (0, 3)
 
 
+@pytest.mark.parametrize("multilabel", [True, False])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_probabilities_have_the_same_bits_alone_and_in_company(multilabel, dtype):
+    logits = 5 * torch.randn(301, 3, dtype=dtype, generator=torch.Generator().manual_seed(0))
+    together = probabilities(logits, multilabel, temperature=1.3)
+    alone = torch.cat([probabilities(row[None], multilabel, temperature=1.3) for row in logits])
+    assert torch.equal(alone, together)
+    assert probabilities(logits[:0], multilabel).shape == (0, 3)
+
+
 def test_balanced_weights_are_those_of_scikit_learn():
     labels = np.array([0, 0, 0, 1, 2, 2])
     weights = balanced_weights(np.bincount(labels), document_count=6, multilabel=False)

@@ -94,7 +94,11 @@ class ClassificationLoss:
 def probabilities(logits: Tensor, multilabel: bool, *, temperature: float = 1.0) -> Tensor:
     """Turn logits into the probability of each class, (documents, classes)."""
     scaled = (logits.float() if logits.itemsize < 4 else logits) / temperature
-    return torch.sigmoid(scaled) if multilabel else torch.softmax(scaled, dim=-1)
+    if multilabel:
+        # The sigmoid, as a choice between each label and none: torch's own computes the last few
+        # numbers of a tensor in another way, so a text would have other bits in other company.
+        return torch.stack([scaled, torch.zeros_like(scaled)], -1).softmax(-1)[..., 0]
+    return torch.softmax(scaled, dim=-1)
 
 
 def balanced_weights(counts: NDArray[np.int64], *, document_count: int, multilabel: bool) -> Tensor:
