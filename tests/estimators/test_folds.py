@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from regard import DocumentClassifier
 from regard.data.readers import read_texts
 from regard.estimators.fitting import FitOptions
 from regard.estimators.recipes import BALANCED, FEWEST_TO_FOLD, FOLDS
@@ -78,6 +79,20 @@ def test_each_document_is_held_out_once_and_all_are_learnt_from(folded):
     batches, rest = -(-len(TEXTS) // 16), -(-len(TEXTS) * (FOLDS - 1) // FOLDS // 16)
     assert steps.trainings[0] == 3 * rest
     assert steps.trainings[-1] == batches * len(classifier.history_.epochs)
+
+
+def test_the_history_has_what_each_fold_scored(folded, tmp_path):
+    """Nothing is held out of the last training, so it alone has no scores."""
+    classifier, steps = folded
+    history = classifier.history_
+    assert all(not epoch.validation for epoch in history.epochs)
+    losses = [[epoch.validation_loss for epoch in fold.epochs] for fold in history.folds]
+    assert losses == steps.losses[:FOLDS]
+    assert history.fold_scores["loss"] == statistics.fmean(map(min, losses))
+    assert 0.9 < history.fold_scores["accuracy"] <= 1
+    classifier.save(tmp_path / "model")
+    assert DocumentClassifier.load(tmp_path / "model").history_ == history
+    assert "4 networks each left out a fold" in history._repr_html_()
 
 
 def test_the_last_training_is_as_long_as_the_folds_took():

@@ -39,6 +39,17 @@ def test_what_is_derived_follows_from_the_epochs():
     assert not history.interrupted
 
 
+def test_folds_are_scored_by_the_epochs_that_they_kept():
+    other = dataclasses.replace(SECOND, validation={**SCORES, "accuracy": 0.25})
+    folds = [History((FIRST, SECOND), best_epoch=2), History((FIRST, other, SECOND), best_epoch=2)]
+    history = History((FIRST,), best_epoch=1).with_folds(folds)
+    assert [fold.best for fold in history.folds] == [SECOND, other]
+    assert history.fold_scores == {**SCORES, "accuracy": 0.5}
+    assert History.from_json(history.to_json()) == history
+    assert History().fold_scores == {}
+    assert History().with_folds([History(stopped="interrupted")]).fold_scores == {}
+
+
 def test_foreign_json_is_refused():
     with pytest.raises(DataError, match="not JSON"):
         History.from_json("{")

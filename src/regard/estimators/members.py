@@ -107,7 +107,9 @@ def train_members(
         held_out = HeldOut.joined(answers) if answers else None
     else:
         held_out = answer(model, data.validation, 0)
-    return TrainedMembers(model, [member.history for member in members], held_out, seconds)
+    folds = [fold.history for fold in of_folds]
+    histories = [member.history.with_folds(folds) for member in members]
+    return TrainedMembers(model, histories, held_out, seconds)
 
 
 def _name_trainings(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import statistics
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from .encoding import Json, Record
 
-__all__ = ["Epoch", "History", "Stopped"]
+__all__ = ["Epoch", "Fold", "History", "Stopped"]
 
 Stopped = Literal["finished", "patience", "interrupted"]
 """Why a training ended: all epochs done, no progress for too long, or by hand."""
@@ -67,16 +68,31 @@ class Epoch:
 
 
 @dataclass(frozen=True, slots=True)
+class Fold:
+    """How a training went that left out one fold of the documents, and was scored on that."""
+
+    epochs: tuple[Epoch, ...] = ()
+    best_epoch: int | None = None
+
+    @property
+    def best(self) -> Epoch | None:
+        """The epoch whose weights were kept."""
+        return next((epoch for epoch in self.epochs if epoch.epoch == self.best_epoch), None)
+
+
+@dataclass(frozen=True, slots=True)
 class History(Record):
     """A whole training: its epochs, the one whose weights were kept, and why it ended.
 
-    ``best_epoch`` is None where the training was interrupted before its first epoch ended.
+    ``best_epoch`` is None where the training was interrupted before its first epoch ended. Where
+    few documents were held out once each, ``folds`` are the trainings before, which were scored.
     """
 
     epochs: tuple[Epoch, ...] = ()
     best_epoch: int | None = None
     monitor: str = "loss"
     stopped: Stopped = "finished"
+    folds: tuple[Fold, ...] = ()
 
     @property
     def interrupted(self) -> bool:
@@ -87,6 +103,18 @@ class History(Record):
     def best(self) -> Epoch | None:
         """The epoch whose weights were kept."""
         return next((epoch for epoch in self.epochs if epoch.epoch == self.best_epoch), None)
+
+    @property
+    def fold_scores(self) -> Mapping[str, float]:
+        """What the folds scored after the epochs that they kept, on average; empty without any."""
+        kept = [fold.best.validation for fold in self.folds if fold.best is not None]
+        names = kept[0] if kept else ()
+        return {name: statistics.fmean(scores[name] for scores in kept) for name in names}
+
+    def with_folds(self, folds: Iterable[History]) -> History:
+        """The same, after these trainings that left out a fold each."""
+        kept = tuple(Fold(one.epochs, one.best_epoch) for one in folds)
+        return replace(self, folds=kept)
 
     @property
     def seconds(self) -> float:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ..records.history import Epoch, History
 from .drawing.colours import DARK, LIGHT, Theme, hexadecimal
 from .drawing.page import escape, themed
+from .drawing.words import plural
 
 __all__ = ["card", "draw_history"]
 
@@ -69,12 +70,19 @@ def draw_history(history: History) -> str:
     best = history.best
     kept = f"; the weights of epoch {best.epoch} were kept" if best else ""
     told = f"{ends[history.stopped]}{kept}. It took {history.seconds:,.0f} seconds."
+    scores = [f"{_in_words(name)} {score:.4f}" for name, score in history.fold_scores.items()]
+    lines = [told]
+    if scores:
+        count = plural(len(history.folds), "network")
+        lines.append(
+            f"Before, {count} each left out a fold; held out, on average: {', '.join(scores)}."
+        )
     names = list(dict.fromkeys(name for epoch in history.epochs for name in epoch.validation))
     heads = ["epoch", "training loss", *(f"held-out {_in_words(name)}" for name in names)]
     head = "".join(f'<th scope="col">{escape(text)}</th>' for text in heads)
     rows = "".join(_row(epoch, names, kept=epoch is best) for epoch in history.epochs)
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-    return card([told], body=table if history.epochs else "")
+    return card(lines, body=table if history.epochs else "")
 
 
 def _row(epoch: Epoch, names: Sequence[str], *, kept: bool) -> str:
