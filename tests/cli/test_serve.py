@@ -124,6 +124,31 @@ def test_a_folder_without_a_model_is_an_error_in_a_line(shell, tmp_path):
     ended = shell("serve", tmp_path, "--port", str(free_port()))
     assert ended.code == 1
     assert ended.err.splitlines()[-1].startswith("error:")
+    assert "serving" not in ended.err
+
+
+@pytest.mark.parametrize("wrong", ["nowhere", "marks.sqlite"])
+def test_workers_that_cannot_start_end_the_server_with_an_error_in_a_line(model, tmp_path, wrong):
+    """They were started again for ever, each with a trace of our code."""
+    (tmp_path / "marks.sqlite").write_text("no database", encoding="utf-8")
+    option = [] if wrong == "nowhere" else ["--marks"]
+    command = [sys.executable, "-m", "regard", "serve", model, *option, tmp_path / wrong]
+    process = subprocess.Popen(
+        [*map(str, command), "--workers", "2", "--port", str(free_port())],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        said = process.communicate(timeout=120)[1]
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # its workers too
+    assert process.returncode == 1
+    assert "Traceback" not in said
+    last = said.splitlines()[-1]
+    assert last.startswith("error: ")
+    assert wrong in last
 
 
 def test_a_short_key_is_refused(shell, model, tmp_path):

@@ -11,12 +11,15 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from fastapi import FastAPI
+from uvicorn.config import STARTUP_FAILURE
 
 from regard.records.alignment import Alignment
 from regard.records.caption import Caption
 from regard.records.explanation import Explanation
-from regard.serve.app import _add_writers
+from regard.serve.app import SETTINGS_VARIABLE, _add_writers, worker
+from regard.serve.metrics import FOLDER_VARIABLE
 from regard.serve.questions import Caption as Asked
+from regard.serve.run import PROBLEM, STARTED
 from regard.serve.settings import Limits, ServeSettings
 from regard.serve.shelf import Shelf
 from regard.views.explanation.receipt import tell_receipt
@@ -356,6 +359,24 @@ def test_a_picture_that_is_cut_off_is_refused(writers):
     whole = picture("PNG", (300, 300))
     status, _, found = writers.ask("/caption", {"picture": encoded(whole[: len(whole) // 2])})
     assert (status, found["error"][:8]) == (400, "picture:")
+
+
+def test_a_worker_that_fails_ends_the_server_only_before_any_began(monkeypatch, tmp_path, capsys):
+    """A folder may be away for a moment when a worker is started again; the others go on."""
+    settings = ServeSettings(models={"reviews": str(tmp_path / "nowhere")})
+    monkeypatch.setenv(SETTINGS_VARIABLE, settings.to_json())
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
+    with pytest.raises(SystemExit) as first:
+        worker()
+    assert first.value.code == STARTUP_FAILURE
+    assert "nowhere" in (tmp_path / PROBLEM).read_text(encoding="utf-8")
+    (tmp_path / PROBLEM).unlink()
+    (tmp_path / STARTED).touch()
+    with pytest.raises(SystemExit) as later:
+        worker()
+    assert later.value.code == 1
+    assert capsys.readouterr().err.startswith("error: there is no folder")
+    assert not (tmp_path / PROBLEM).exists()
 
 
 def test_overload_is_refused_at_once_and_passes(start, model_folder):

@@ -99,8 +99,8 @@ def serve(
             quiet=quiet,
         )
     shown = f"[{host}]" if ":" in host else host
-    say(f"serving {', '.join(settings.models)} at http://{shown}:{port}/", quiet=quiet)
-    run(settings, workers=workers)
+    told = f"serving {', '.join(settings.models)} at http://{shown}:{port}/"
+    run(settings, workers=workers, ready=lambda: say(told, quiet=quiet))
 
 
 def _read_key(file: Path | None) -> str | None:

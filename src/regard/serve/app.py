@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import AsyncIterator, Sequence
 from email.message import Message
+from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
@@ -24,11 +25,12 @@ from ..data.marks import MarkStore
 from ..data.pictures import PictureFile, measure_picture
 from ..errors import RegardError
 from ..explain.fitted import Question
+from ..files import write_file
 from ..records.marks import Mark
 from .answers import add_fields, write_json
 from .gathering import Busy
 from .guard import Guard, refusal
-from .metrics import Metrics
+from .metrics import FOLDER_VARIABLE, Metrics
 from .page import POLICY, page, script, style
 from .questions import (
     Batch,
@@ -44,6 +46,7 @@ from .questions import (
     Translate,
     TranslationAnswer,
 )
+from .run import PROBLEM, STARTED
 from .settings import Limits, ServeSettings
 from .shelf import Loaded, PictureToCaption, Shelf, TextToErase, TextToExplain, TextToTranslate
 
@@ -74,8 +77,24 @@ PICTURES = frozenset({"BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP"})
 
 
 def worker() -> Guard:
-    """Make the app of one worker from what the command left in the environment."""
-    return build_worker(ServeSettings.from_json(os.environ[SETTINGS_VARIABLE]))
+    """Make the app of one worker from what the command left in the environment.
+
+    Where that fails before any worker began, all would fail alike: the whole server ends. Later the
+    others go on, and whoever starts workers tries again.
+    """
+    from uvicorn.config import STARTUP_FAILURE
+
+    folder = Path(os.environ[FOLDER_VARIABLE])
+    try:
+        app = build_worker(ServeSettings.from_json(os.environ[SETTINGS_VARIABLE]))
+    except (RegardError, OSError) as problem:
+        if (folder / STARTED).exists():
+            print(f"error: {problem}", file=sys.stderr, flush=True)
+            sys.exit(1)
+        write_file(folder / PROBLEM, str(problem))
+        sys.exit(STARTUP_FAILURE)
+    (folder / STARTED).touch()
+    return app
 
 
 def build_worker(settings: ServeSettings) -> Guard:

@@ -6,16 +6,19 @@ import os
 import socket
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from ..errors import ConfigError, MissingExtra
 from .settings import ServeSettings
 
-__all__ = ["OwnSocket", "options", "require_packages", "run", "take_address"]
+__all__ = ["PROBLEM", "STARTED", "OwnSocket", "options", "require_packages", "run", "take_address"]
 
+STARTED, PROBLEM = "started", "problem"
+"""What workers leave in their folder: that one has begun, or else why none can."""
 STOPPING = 30  # seconds for what was accepted before the server stops
 
 
@@ -30,8 +33,13 @@ def require_packages() -> None:
             raise MissingExtra(package, "serve", "regard serve")
 
 
-def run(settings: ServeSettings, *, workers: int = 1) -> None:
-    """Serve until SIGINT or SIGTERM; then take no more, and finish what was accepted."""
+def run(
+    settings: ServeSettings, *, workers: int = 1, ready: Callable[[], None] = lambda: None
+) -> None:
+    """Serve until SIGINT or SIGTERM; then take no more, and finish what was accepted.
+
+    ``ready`` is called when the models are loaded, or where workers begin to load them.
+    """
     import uvicorn
     from uvicorn.supervisors import Multiprocess
 
@@ -41,14 +49,19 @@ def run(settings: ServeSettings, *, workers: int = 1) -> None:
     _require_free(settings)
     if workers == 1:
         # Loaded here, so that a model that cannot be loaded is an error in one line.
-        uvicorn.run(build_worker(settings), **common)
+        app = build_worker(settings)
+        ready()
+        uvicorn.run(app, **common)
         return
-    with _shared_metrics():
+    with _shared_folder() as folder:
         os.environ[SETTINGS_VARIABLE] = settings.to_json()
-        app = f"{__package__}.app:worker"
-        config = uvicorn.Config(app, factory=True, workers=workers, **common)
+        factory = f"{__package__}.app:worker"
+        config = uvicorn.Config(factory, factory=True, workers=workers, **common)
         with take_address(settings.host, settings.port) as address:
+            ready()
             Multiprocess(config, sockets=[address]).run()
+        if (folder / PROBLEM).exists():
+            raise ConfigError((folder / PROBLEM).read_text(encoding="utf-8"))
 
 
 class OwnSocket(socket.socket):
@@ -109,8 +122,8 @@ def _require_free(settings: ServeSettings) -> None:
 
 
 @contextmanager
-def _shared_metrics() -> Iterator[None]:
-    """Give the workers a folder in which they leave what they count."""
+def _shared_folder() -> Iterator[Path]:
+    """Give the workers a folder in which they leave what they count, and how they began."""
     with tempfile.TemporaryDirectory(prefix="regard-metrics-") as folder:
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
-        yield
+        yield Path(folder)
