@@ -161,18 +161,42 @@ def test_each_of_several_labels_is_explained(fitted_tags, visit, tmp_path):
 def test_other_settings_answer_alike(scripts, tmp_path, changes):
     classes = changes.pop("classes", ("bad", "good"))
     fitted = tiny(training__epochs=2, **changes).fit(*reviews(60, classes=classes))
-    saved = saved_in(fitted, tmp_path / "model")
+    open_engine(scripts, saved_in(fitted, tmp_path / "model"))
+    texts = [*reviews(20, seed=1, classes=classes)[0], "Dull. DULL! A b c d e f g h.", ""]
+    texts += [text.replace("a", "aa") for text in texts]  # words that are not known
+    ask = "(texts) => texts.map((text) => [...engine.answer(text).likely])"
+    found = np.array(scripts.evaluate(ask, texts))
+    assert np.abs(found - fitted.predict_proba(texts)).max() < NEAR
+
+
+def open_engine(scripts, saved):
+    """Let the scripts open a model as its page does."""
     model = saved.fitted("cpu")
     rounded = html_page.round_model(saved, model)
     packed = html_page.pack(*html_page._content(saved, model, rounded, "x"))
-    texts = [*reviews(20, seed=1, classes=classes)[0], "Dull. DULL! A b c d e f g h.", ""]
-    texts += [text.replace("a", "aa") for text in texts]  # words that are not known
-    ask = """async ([packed, texts]) => {
-      const engine = await Engine.open(Uint8Array.from(packed));
-      return texts.map((text) => [...engine.answer(text).likely]);
-    }"""
-    found = np.array(scripts.evaluate(ask, [list(packed), texts]))
-    assert np.abs(found - fitted.predict_proba(texts)).max() < NEAR
+    ask = "async (packed) => { globalThis.engine = await Engine.open(Uint8Array.from(packed)); }"
+    scripts.evaluate(ask, list(packed))
+
+
+@pytest.mark.parametrize(
+    "network", [{"cell": "lstm"}, {"cell": "rnn"}, {"cell": "lstm", "directions": 1}], ids=str
+)
+def test_other_networks_answer_and_explain_alike(scripts, tmp_path, network):
+    changes = {f"network__{name}": value for name, value in network.items()}
+    fitted = tiny(wide=None, training__epochs=4, **changes).fit(*reviews(60))
+    open_engine(scripts, saved_in(fitted, tmp_path / "model"))
+    texts = [TEXT, *reviews(5, seed=1)[0], "dull", ""]
+    for method in METHODS:
+        asked = {"method": method, "receipt": False}
+        for text in texts:
+            ask = "([text, asked]) => engine.explain({ text, ...asked })"
+            (decision,) = scripts.evaluate(ask, [text, asked])["decisions"]
+            (own,) = fitted.explain(text, **asked).decisions
+            assert decision["label"] == own.label
+            assert decision["probability"] == pytest.approx(own.probability, abs=NEAR)
+            for ours, theirs in zip(own.weights, decision["weights"], strict=True):
+                amounts = theirs["scores"] if ours.scores is not None else theirs["values"]
+                np.testing.assert_allclose(amounts, ours.amounts, atol=2e-3)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -350,7 +374,6 @@ def test_the_policy_forbids_every_request(written):
     ("changes", "named"),
     [
         ({"network": HANConfig(encoder="transformer")}, "network.encoder recurrent"),
-        ({"network": HANConfig(cell="lstm")}, "network.cell gru"),
         ({"network": HANConfig(reading="flow")}, "network.reading isolated"),
         ({"network": HANConfig(pooling="mean")}, "network.pooling attention"),
         ({"text": TextConfig(cjk="icu")}, "text.cjk characters"),

@@ -51,7 +51,15 @@ _DOCUMENTS = 48  # that sensitivity is read off, and as many others that the rou
 _STEP = 1.2e-5  # log-odds by which a direction of word vectors errs
 _WIDE_STEP = 1e-4  # of the weights of n-grams
 _FINEST = 1e-3  # share of either step from which on digits are lost elsewhere
-_SCRIPTS = ("scanner.js", "network.js", "explain.js", "engine.js", "inside.js")
+_SCRIPTS = (
+    "scanner.js",
+    "arithmetic.js",
+    "recurrence.js",
+    "network.js",
+    "explain.js",
+    "engine.js",
+    "inside.js",
+)
 
 
 def write_page(saved: Saved, out: Path) -> str:
@@ -85,7 +93,6 @@ def require_plain(saved: Saved) -> None:
     if type(network) is HANConfig:
         wanted += [
             ("network.encoder", network.encoder, "recurrent"),
-            ("network.cell", network.cell, "gru"),
             ("network.layers", network.layers, 1),
             ("network.pooling", network.pooling, "attention"),
             ("network.score", network.score, "context"),
@@ -188,6 +195,7 @@ def _content(
         "words": saved.vocab.words,
         "rules": scanner_rules(),
         "rank": rounded.vectors.numbers.shape[1],
+        "cell": network.cell,
         "own": network.weighing == "sentences",
         "wide": wide,
         "methods": METHODS,

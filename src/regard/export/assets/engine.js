@@ -55,15 +55,15 @@ class Vectors {
   }
 }
 
-function levelOf(arrays, name, own) {
+function levelOf(arrays, name, cell, own) {
   const of = (part) => Float64Array.from(arrays[`${name}.${part}`]);
   const directions = [0, 1].filter((direction) => arrays[`${name}.hiddenBias${direction}`]);
-  return new Level({
-    inputWeight: of("inputWeight"), inputBias: of("inputBias"),
+  const encoder = new Recurrence({
+    cell: CELLS[cell], inputWeight: of("inputWeight"), inputBias: of("inputBias"),
     hiddenWeights: directions.map((direction) => of(`hiddenWeight${direction}`)),
     hiddenBiases: directions.map((direction) => of(`hiddenBias${direction}`)),
-    keyWeight: of("keyWeight"), keyBias: of("keyBias"), query: of("query"),
-  }, own);
+  });
+  return new Level({ encoder, keyWeight: of("keyWeight"), keyBias: of("keyBias"), query: of("query") }, own);
 }
 
 /** Numbers that were written as steps from the one before, from zero in each group. */
@@ -94,11 +94,11 @@ function ngramsOf(arrays, name, about, wordCount, classCount, seldom) {
 }
 
 function modelOf(about, arrays) {
-  const { labels, several, temperature, wide, rank, own } = about, wordCount = about.words.length;
+  const { labels, several, temperature, wide, rank, cell, own } = about, wordCount = about.words.length;
   return new Model({
     vectors: new Vectors(arrays.vectors, arrays.shifts, rank),
-    words: levelOf(arrays, "words", false),
-    sentences: levelOf(arrays, "sentences", own),
+    words: levelOf(arrays, "words", cell, false),
+    sentences: levelOf(arrays, "sentences", cell, own),
     classify: { weight: Float64Array.from(arrays["classify.weight"]), bias: Float64Array.from(arrays["classify.bias"]) },
     ngrams: wide ? wide.parts.map((part) => ngramsOf(arrays, part.name, part, wordCount, labels.length, wide.seldom)) : [],
     scale: wide ? wide.scale : 1,

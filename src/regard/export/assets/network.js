@@ -1,68 +1,21 @@
 "use strict";
 // The network and its n-grams, forward and back: what regard.models computes, for one document at a time.
 
-/** out = bias + matrix · vector, which begins at a place of its array: four rows at a time, each number is loaded once. */
-function multiply(matrix, bias, vector, at, size, out, to = 0) {
-  const rows = bias.length;
-  let row = 0;
-  for (; row + 4 <= rows; row += 4) {
-    const first = row * size, second = first + size, third = second + size, fourth = third + size;
-    let one = bias[row], two = bias[row + 1], three = bias[row + 2], four = bias[row + 3];
-    for (let column = 0; column < size; column += 1) {
-      const number = vector[at + column];
-      one += matrix[first + column] * number;
-      two += matrix[second + column] * number;
-      three += matrix[third + column] * number;
-      four += matrix[fourth + column] * number;
-    }
-    out[to + row] = one;
-    out[to + row + 1] = two;
-    out[to + row + 2] = three;
-    out[to + row + 3] = four;
-  }
-  for (; row < rows; row += 1) {
-    let sum = bias[row];
-    for (let column = 0; column < size; column += 1) sum += matrix[row * size + column] * vector[at + column];
-    out[to + row] = sum;
-  }
-}
-
-/** out += matrixᵀ · vector, with as many rows as the vector from `at` on has. */
-function multiplyBack(matrix, vector, at, rows, out, to, size) {
-  for (let row = 0, place = 0; row < rows; row += 1, place += size) {
-    const amount = vector[at + row];
-    for (let column = 0; column < size; column += 1) out[to + column] += amount * matrix[place + column];
-  }
-}
-
-const sigmoid = (number) => 1 / (1 + Math.exp(-number));
-
-/** A GRU along a row, in one direction or two, and attention on its states: one floor of the hierarchy. */
+/** A recurrence along a row, and attention on its states: one floor of the hierarchy. */
 class Level {
   constructor(parts, own) {
-    Object.assign(this, parts); // inputWeight, inputBias, hiddenWeights, hiddenBiases, keyWeight, keyBias, query
+    Object.assign(this, parts); // encoder, keyWeight, keyBias, query
     this.own = own; // whether items are added up as they came, and not the states
-    this.directions = this.hiddenWeights.length;
-    this.hidden = this.hiddenBiases[0].length / 3;
-    this.gates = 3 * this.hidden;
-    this.size = this.directions * this.hidden;
+    this.size = this.encoder.size;
   }
 
   /** What an item gives the gates. */
-  project(item) {
-    const out = new Float64Array(this.inputBias.length);
-    multiply(this.inputWeight, this.inputBias, item, 0, item.length, out);
-    return out;
-  }
+  project(item) { return this.encoder.project(item); }
 
   /** Read a row of projected items: states, keys and weights, and with `tape` what the way back needs. */
   read(projected, tape = false) {
-    const count = projected.length, states = new Float64Array(count * this.size);
-    const kept = tape ? this.hiddenWeights.map(() => new Float64Array(count * 4 * this.hidden)) : null;
-    for (let direction = 0; direction < this.directions; direction += 1) {
-      this.recur(projected, direction, states, kept && kept[direction]);
-    }
-    const asked = this.query.length, keys = new Float64Array(count * asked), scores = new Float64Array(count);
+    const { states, tapes } = this.encoder.read(projected, tape);
+    const count = projected.length, asked = this.query.length, keys = new Float64Array(count * asked), scores = new Float64Array(count);
     for (let item = 0; item < count; item += 1) {
       multiply(this.keyWeight, this.keyBias, states, item * this.size, this.size, keys, item * asked);
       let score = 0;
@@ -72,31 +25,7 @@ class Level {
       }
       scores[item] = score;
     }
-    return { states, keys, kept, weights: softmax(scores) };
-  }
-
-  recur(projected, direction, states, kept) {
-    const { hidden, gates, size } = this, weight = this.hiddenWeights[direction], bias = this.hiddenBiases[direction];
-    const fed = new Float64Array(gates), state = new Float64Array(hidden);
-    const first = direction * gates, count = projected.length;
-    for (let step = 0; step < count; step += 1) {
-      const item = direction ? count - 1 - step : step, given = projected[item];
-      multiply(weight, bias, state, 0, hidden, fed);
-      for (let unit = 0; unit < hidden; unit += 1) {
-        const reset = sigmoid(given[first + unit] + fed[unit]);
-        const update = sigmoid(given[first + hidden + unit] + fed[hidden + unit]);
-        const fresh = Math.tanh(given[first + 2 * hidden + unit] + reset * fed[2 * hidden + unit]);
-        if (kept) {
-          const place = 4 * (item * hidden + unit);
-          kept[place] = reset;
-          kept[place + 1] = update;
-          kept[place + 2] = fresh;
-          kept[place + 3] = fed[2 * hidden + unit];
-        }
-        state[unit] = (1 - update) * fresh + update * state[unit];
-      }
-      states.set(state, item * size + direction * hidden);
-    }
+    return { states, tapes, keys, weights: softmax(scores) };
   }
 
   /** The sum of the items, or of the states, by their weights. */
@@ -133,39 +62,8 @@ class Level {
       }
       multiplyBack(this.keyWeight, toKey, 0, asked, toStates, item * size, size);
     }
-    const toProjected = items.map(() => new Float64Array(this.inputBias.length));
-    for (let direction = 0; direction < this.directions; direction += 1) this.recurBack(found, toStates, direction, toProjected);
-    return { toProjected, toItems, gains };
+    return { toProjected: this.encoder.back(found.tapes, toStates), toItems, gains };
   }
-
-  recurBack(found, toStates, direction, toProjected) {
-    const { hidden, gates, size } = this, kept = found.kept[direction], weight = this.hiddenWeights[direction];
-    const count = toProjected.length, first = direction * gates;
-    const toFed = new Float64Array(gates), carried = new Float64Array(hidden);
-    for (let step = count - 1; step >= 0; step -= 1) {
-      const item = direction ? count - 1 - step : step, before = direction ? item + 1 : item - 1, out = toProjected[item];
-      for (let unit = 0; unit < hidden; unit += 1) {
-        const place = 4 * (item * hidden + unit);
-        const reset = kept[place], update = kept[place + 1], fresh = kept[place + 2], old = kept[place + 3];
-        const past = step ? found.states[before * size + direction * hidden + unit] : 0;
-        const slope = carried[unit] + toStates[item * size + direction * hidden + unit];
-        const toFresh = slope * (1 - update) * (1 - fresh * fresh);
-        const toReset = toFresh * old * reset * (1 - reset), toUpdate = slope * (past - fresh) * update * (1 - update);
-        out[first + unit] = toFed[unit] = toReset;
-        out[first + hidden + unit] = toFed[hidden + unit] = toUpdate;
-        out[first + 2 * hidden + unit] = toFresh;
-        toFed[2 * hidden + unit] = toFresh * reset;
-        carried[unit] = slope * update;
-      }
-      multiplyBack(weight, toFed, 0, gates, carried, 0, hidden);
-    }
-  }
-}
-
-function softmax(scores) {
-  const peak = scores.reduce((one, other) => Math.max(one, other), -Infinity);
-  const grown = scores.map((score) => Math.exp(score - peak)), total = grown.reduce((one, other) => one + other, 0);
-  return grown.map((amount) => amount / total);
 }
 
 // ---------------------------------------------------------------- n-grams
@@ -363,8 +261,8 @@ class Model {
     const tables = this.ngrams.map((table, place) =>
       table.wordShares(sentences.map((sentence) => sentence.hits[place]), rows.map((ids) => ids.length), slopes));
     const below = sentences.map((sentence, number) => {
-      const toSentence = above.toItems[number], toGates = above.toProjected[number];
-      multiplyBack(this.sentences.inputWeight, toGates, 0, toGates.length, toSentence, 0, toSentence.length);
+      const toSentence = above.toItems[number];
+      this.sentences.encoder.projectBack(above.toProjected[number], toSentence);
       return this.words.back(sentence.found, sentence.projected, toSentence);
     });
     const shares = rows.map((ids, number) =>
@@ -375,7 +273,7 @@ class Model {
   /** Gradient x input of every word, sentence by sentence: its own share of the slope, and that of its n-grams. */
   gradientInput(rows, label) {
     if (!rows.length) return [];
-    const { sentences, below, shares } = this.differentiate(rows, label), bias = this.words.inputBias;
+    const { sentences, below, shares } = this.differentiate(rows, label), bias = this.words.encoder.inputBias;
     // The gates take W x + b, so what the vector itself gives them is all but the bias.
     return sentences.map((sentence, number) => shares[number].map((share, word) =>
       below[number].toProjected[word].reduce((sum, slope, gate) => sum + slope * (sentence.projected[word][gate] - bias[gate]), share)));
