@@ -179,7 +179,15 @@ def open_engine(scripts, saved):
 
 
 @pytest.mark.parametrize(
-    "network", [{"cell": "lstm"}, {"cell": "rnn"}, {"cell": "lstm", "directions": 1}], ids=str
+    "network",
+    [
+        {"cell": "lstm"},
+        {"cell": "rnn"},
+        {"cell": "lstm", "directions": 1},
+        {"layers": 2},
+        {"layers": 3, "cell": "lstm", "weighing": "states", "sentence_hidden_size": 5},
+    ],
+    ids=str,
 )
 def test_other_networks_answer_and_explain_alike(scripts, tmp_path, network):
     changes = {f"network__{name}": value for name, value in network.items()}

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -93,7 +94,6 @@ def require_plain(saved: Saved) -> None:
     if type(network) is HANConfig:
         wanted += [
             ("network.encoder", network.encoder, "recurrent"),
-            ("network.layers", network.layers, 1),
             ("network.pooling", network.pooling, "attention"),
             ("network.score", network.score, "context"),
             ("network.reading", network.reading, "isolated"),
@@ -163,7 +163,7 @@ def _content(
     """What the page knows: what it is about, and arrays by the names that its script has."""
     text, network = saved.settings.text, saved.settings.network
     assert isinstance(network, HANConfig)
-    arrays = _network_arrays(fitted, rounded.vectors)
+    arrays = _network_arrays(fitted, network, rounded.vectors)
     wide: dict[str, object] | None = None
     if saved.wide is not None:
         parts = []
@@ -195,8 +195,11 @@ def _content(
         "words": saved.vocab.words,
         "rules": scanner_rules(),
         "rank": rounded.vectors.numbers.shape[1],
-        "cell": network.cell,
-        "own": network.weighing == "sentences",
+        "network": {
+            "cell": network.cell,
+            "layers": network.layers,
+            "own": network.weighing == "sentences",
+        },
         "wide": wide,
         "methods": METHODS,
         "method": _method(fitted),
@@ -210,33 +213,47 @@ def _method(fitted: Fitted) -> str:
     return fitted.default_method if fitted.default_method in METHODS else METHODS[0]
 
 
-def _network_arrays(fitted: Fitted, vectors: RoundedVectors) -> dict[str, NDArray[np.generic]]:
+def _network_arrays(
+    fitted: Fitted, config: HANConfig, vectors: RoundedVectors
+) -> dict[str, NDArray[np.generic]]:
     weights = {
         name: tensor.detach().double().numpy()
         for name, tensor in fitted.model.network.state_dict().items()
     }
-    arrays: dict[str, NDArray[np.generic]] = {
+    parts: dict[str, NDArray[np.float64]] = {}
+    for level in ("words", "sentences"):
+        for number in range(config.layers):
+            recurrent = f"{level}.encoder.layers.{{}}_l{number}".format
+            for name, part in _layer_arrays(weights, recurrent, config.directions).items():
+                parts[f"{level}.layer{number}.{name}"] = part
+        for name, saved in (("keyWeight", "score.key.weight"), ("keyBias", "score.key.bias")):
+            parts[f"{level}.{name}"] = weights[f"{level}.pooling.{saved}"]
+        parts[f"{level}.query"] = weights[f"{level}.pooling.query"]
+    parts["words.layer0.inputWeight"] = parts["words.layer0.inputWeight"] @ vectors.basis
+    for name in ("classify.weight", "classify.bias"):
+        parts[name] = weights[name]
+    return {
         "vectors": narrowest(fold_signs(vectors.numbers.T)),
         "shifts": vectors.shifts,
+        **{name: part.astype(np.float32) for name, part in parts.items()},
     }
-    for level in ("words", "sentences"):
-        recurrent = f"{level}.encoder.layers."
-        ends = [end for end in ("_l0", "_l0_reverse") if f"{recurrent}bias_hh{end}" in weights]
-        into = np.concatenate([weights[f"{recurrent}weight_ih{end}"] for end in ends])
-        parts = {
-            "inputWeight": into @ vectors.basis if level == "words" else into,
-            "inputBias": np.concatenate([weights[f"{recurrent}bias_ih{end}"] for end in ends]),
-            "keyWeight": weights[f"{level}.pooling.score.key.weight"],
-            "keyBias": weights[f"{level}.pooling.score.key.bias"],
-            "query": weights[f"{level}.pooling.query"],
-        }
-        for direction, end in enumerate(ends):
-            parts[f"hiddenWeight{direction}"] = weights[f"{recurrent}weight_hh{end}"]
-            parts[f"hiddenBias{direction}"] = weights[f"{recurrent}bias_hh{end}"]
-        arrays |= {f"{level}.{name}": part.astype(np.float32) for name, part in parts.items()}
-    for name in ("classify.weight", "classify.bias"):
-        arrays[name] = weights[name].astype(np.float32)
-    return arrays
+
+
+def _layer_arrays(
+    weights: Mapping[str, NDArray[np.float64]], saved_as: Callable[[str], str], directions: int
+) -> dict[str, NDArray[np.float64]]:
+    """The parts of a recurrent layer: both directions read the items, each by its own weights."""
+    ends = ("", "_reverse")[:directions]
+
+    def of(name: str) -> list[NDArray[np.float64]]:
+        return [weights[saved_as(name) + end] for end in ends]
+
+    return {
+        "inputWeight": np.concatenate(of("weight_ih")),
+        "inputBias": np.concatenate(of("bias_ih")),
+        **{f"hiddenWeight{place}": part for place, part in enumerate(of("weight_hh"))},
+        **{f"hiddenBias{place}": part for place, part in enumerate(of("bias_hh"))},
+    }
 
 
 def _ngram_arrays(

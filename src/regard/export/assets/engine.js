@@ -55,14 +55,20 @@ class Vectors {
   }
 }
 
-function levelOf(arrays, name, cell, own) {
-  const of = (part) => Float64Array.from(arrays[`${name}.${part}`]);
-  const directions = [0, 1].filter((direction) => arrays[`${name}.hiddenBias${direction}`]);
-  const encoder = new Recurrence({
+const numbersOf = (arrays, name) => (part) => Float64Array.from(arrays[`${name}.${part}`]);
+
+function layerOf(arrays, name, cell) {
+  const of = numbersOf(arrays, name), directions = [0, 1].filter((direction) => arrays[`${name}.hiddenBias${direction}`]);
+  return new Recurrence({
     cell: CELLS[cell], inputWeight: of("inputWeight"), inputBias: of("inputBias"),
     hiddenWeights: directions.map((direction) => of(`hiddenWeight${direction}`)),
     hiddenBiases: directions.map((direction) => of(`hiddenBias${direction}`)),
   });
+}
+
+function levelOf(arrays, name, { cell, layers }, own) {
+  const of = numbersOf(arrays, name);
+  const encoder = new Encoder(Array.from({ length: layers }, (_, number) => layerOf(arrays, `${name}.layer${number}`, cell)));
   return new Level({ encoder, keyWeight: of("keyWeight"), keyBias: of("keyBias"), query: of("query") }, own);
 }
 
@@ -94,11 +100,11 @@ function ngramsOf(arrays, name, about, wordCount, classCount, seldom) {
 }
 
 function modelOf(about, arrays) {
-  const { labels, several, temperature, wide, rank, cell, own } = about, wordCount = about.words.length;
+  const { labels, several, temperature, wide, rank, network } = about, wordCount = about.words.length;
   return new Model({
     vectors: new Vectors(arrays.vectors, arrays.shifts, rank),
-    words: levelOf(arrays, "words", cell, false),
-    sentences: levelOf(arrays, "sentences", cell, own),
+    words: levelOf(arrays, "words", network, false),
+    sentences: levelOf(arrays, "sentences", network, network.own),
     classify: { weight: Float64Array.from(arrays["classify.weight"]), bias: Float64Array.from(arrays["classify.bias"]) },
     ngrams: wide ? wide.parts.map((part) => ngramsOf(arrays, part.name, part, wordCount, labels.length, wide.seldom)) : [],
     scale: wide ? wide.scale : 1,

@@ -1,7 +1,7 @@
 "use strict";
 // The network and its n-grams, forward and back: what regard.models computes, for one document at a time.
 
-/** A recurrence along a row, and attention on its states: one floor of the hierarchy. */
+/** Recurrence along a row, and attention on its states: one floor of the hierarchy. */
 class Level {
   constructor(parts, own) {
     Object.assign(this, parts); // encoder, keyWeight, keyBias, query

@@ -172,3 +172,39 @@ class Recurrence {
     }
   }
 }
+
+/** Layers of a recurrence, each of which reads the states of the one below it. */
+class Encoder {
+  constructor(layers) {
+    this.layers = layers;
+    this.size = layers.at(-1).size;
+    this.inputBias = layers[0].inputBias;
+  }
+
+  project(vector) { return this.layers[0].project(vector); }
+  projectBack(toProjected, out) { this.layers[0].projectBack(toProjected, out); }
+
+  /** Read a row of projected items: the states of the last layer, and with `tape` what the way back needs. */
+  read(projected, tape = false) {
+    const tapes = [];
+    let given = projected, states = null;
+    for (const layer of this.layers) {
+      if (states) given = projected.map((_, item) => layer.project(states, item * layer.inputSize));
+      const found = layer.read(given, tape);
+      states = found.states;
+      tapes.push(found.tapes);
+    }
+    return { states, tapes };
+  }
+
+  /** From the slopes along the states of the last layer to those along what was projected. */
+  back(tapes, toStates) {
+    let slopes = toStates;
+    for (let number = this.layers.length - 1; ; number -= 1) {
+      const layer = this.layers[number], toProjected = layer.back(tapes[number], slopes);
+      if (number === 0) return toProjected;
+      slopes = new Float64Array(toProjected.length * layer.inputSize);
+      toProjected.forEach((slope, item) => layer.projectBack(slope, slopes, item * layer.inputSize));
+    }
+  }
+}
