@@ -4,7 +4,15 @@ import pytest
 
 from regard.export.reader import asset, scanner_rules
 
-SCRIPTS = ("scanner.js", "arithmetic.js", "recurrence.js", "network.js", "explain.js", "engine.js")
+SCRIPTS = (
+    "scanner.js",
+    "arithmetic.js",
+    "recurrence.js",
+    "ngrams.js",
+    "network.js",
+    "explain.js",
+    "engine.js",
+)
 
 
 @pytest.fixture(scope="module")

@@ -56,6 +56,7 @@ _SCRIPTS = (
     "scanner.js",
     "arithmetic.js",
     "recurrence.js",
+    "ngrams.js",
     "network.js",
     "explain.js",
     "engine.js",
