@@ -33,7 +33,7 @@ from regard.records.explanation import Explanation
 SOME = 100  # texts of each column of each file
 LONGEST = 8000  # characters of a text
 ASK = """(text) => {
-  localModel.opened.model.kept.clear();
+  for (const network of localModel.opened.model.networks) network.kept.clear();
   const begun = performance.now(), found = localModel.opened.predict(text);
   return [found.probabilities, performance.now() - begun];
 }"""

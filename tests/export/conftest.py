@@ -2,17 +2,8 @@
 
 import pytest
 
+from regard.export.html_page import SCRIPTS
 from regard.export.reader import asset, scanner_rules
-
-SCRIPTS = (
-    "scanner.js",
-    "arithmetic.js",
-    "recurrence.js",
-    "ngrams.js",
-    "network.js",
-    "explain.js",
-    "engine.js",
-)
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 """A model in one page, opened from a file in a real browser with the network off."""
 
+import re
 from dataclasses import asdict, replace
 
 import numpy as np
@@ -13,12 +14,13 @@ from regard.export import html_page
 from regard.export.html_page import METHODS, NEAR, write_page
 from regard.models.han import HANConfig
 from regard.models.ngrams import Emphasis, Marking
+from regard.models.wide import WideConfig
 from regard.records.explanation import Decision, ErasureCurve, Receipt
 from regard.text.tokenize import TextConfig
 from regard.views.explanation.receipt import CONCLUSIONS, MEANINGS, tell_receipt
 from regard.views.explanation.words import notes, tell_finding
 from support.odd_texts import odd_texts
-from support.reviews import reviews, tiny
+from support.reviews import reviews, tagged, tiny
 
 TEXT = "the film was awful. then we saw the evening and the music. it was dull."
 
@@ -193,18 +195,37 @@ def test_other_networks_answer_and_explain_alike(scripts, tmp_path, network):
     changes = {f"network__{name}": value for name, value in network.items()}
     fitted = tiny(wide=None, training__epochs=4, **changes).fit(*reviews(60))
     open_engine(scripts, saved_in(fitted, tmp_path / "model"))
-    texts = [TEXT, *reviews(5, seed=1)[0], "dull", ""]
+    explains_alike(scripts, fitted, [TEXT, *reviews(5, seed=1)[0], "dull", ""])
+
+
+@pytest.mark.parametrize("wide", [None, WideConfig()], ids=["alone", "with n-grams"])
+@pytest.mark.parametrize("kind", ["two", "three", "several"])
+def test_networks_that_answer_together_answer_and_explain_alike(scripts, tmp_path, kind, wide):
+    texts, labels = {
+        "two": reviews(60),
+        "three": reviews(60, classes=(1, 2, 3)),
+        "several": tagged(60),
+    }[kind]
+    fitted = tiny(wide=wide, training__epochs=2, seeds=3).fit(texts, labels)
+    members = fitted.model_.network.members
+    assert len({float(member.classify.weight.detach().sum()) for member in members}) == 3
+    open_engine(scripts, saved_in(fitted, tmp_path / "model"))
+    explains_alike(scripts, fitted, [*texts[:6], "dull", ""])
+
+
+def explains_alike(scripts, fitted, texts):
+    """Explain texts by every method: labels, probabilities and scores are those of the model."""
     for method in METHODS:
         asked = {"method": method, "receipt": False}
         for text in texts:
             ask = "([text, asked]) => engine.explain({ text, ...asked })"
-            (decision,) = scripts.evaluate(ask, [text, asked])["decisions"]
-            (own,) = fitted.explain(text, **asked).decisions
-            assert decision["label"] == own.label
-            assert decision["probability"] == pytest.approx(own.probability, abs=NEAR)
-            for ours, theirs in zip(own.weights, decision["weights"], strict=True):
-                amounts = theirs["scores"] if ours.scores is not None else theirs["values"]
-                np.testing.assert_allclose(amounts, ours.amounts, atol=2e-3)
+            found = scripts.evaluate(ask, [text, asked])["decisions"]
+            for own, decision in zip(fitted.explain(text, **asked).decisions, found, strict=True):
+                assert decision["label"] == own.label
+                assert decision["probability"] == pytest.approx(own.probability, abs=NEAR)
+                for ours, theirs in zip(own.weights, decision["weights"], strict=True):
+                    amounts = theirs["scores"] if ours.scores is not None else theirs["values"]
+                    np.testing.assert_allclose(amounts, ours.amounts, atol=2e-3)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -385,7 +406,6 @@ def test_the_policy_forbids_every_request(written):
         ({"network": HANConfig(reading="flow")}, "network.reading isolated"),
         ({"network": HANConfig(pooling="mean")}, "network.pooling attention"),
         ({"text": TextConfig(cjk="icu")}, "text.cjk characters"),
-        ({"seeds": 3}, "seeds 1"),
     ],
 )
 def test_what_the_page_cannot_compute_is_refused(fitted, tmp_path, changes, named):
@@ -403,6 +423,16 @@ def test_what_is_unlike_the_model_is_said(fitted, tmp_path, monkeypatch):
     told = write_page(other, tmp_path / "page.html")
     assert "explains by gradient_input, since a page does not know integrated_gradients" in told
     assert "train with --set text.max_size=20000" in told
+
+
+def test_the_size_of_each_network_is_said(fitted, tmp_path, monkeypatch):
+    saved = saved_in(tiny(training__epochs=1, seeds=3).fit(*reviews(40)), tmp_path / "several")
+    monkeypatch.setattr(html_page, "LARGEST", 1000)
+    told = write_page(saved, tmp_path / "several.html")
+    assert re.search(r"^0\.\d MB, 0\.0 of it for each of its 3 networks; ", told)
+    assert "train with fewer --seeds, or with --set text.max_size=20000" in told
+    told = write_page(saved_in(fitted, tmp_path / "single"), tmp_path / "single.html")
+    assert "networks" not in told and "--seeds" not in told
 
 
 def test_the_same_model_gives_the_same_page(fitted, written, tmp_path):

@@ -40,7 +40,7 @@ from .rounding import (
 )
 from .samples import imagine_documents
 
-__all__ = ["LARGEST", "NEAR", "Rounded", "round_model", "write_page"]
+__all__ = ["LARGEST", "NEAR", "SCRIPTS", "Rounded", "round_model", "write_page"]
 
 METHODS = ("gradient_input", "attention_gradient", "erasure", "attention")
 """The ways to explain that the page knows."""
@@ -52,16 +52,22 @@ _DOCUMENTS = 48  # that sensitivity is read off, and as many others that the rou
 _STEP = 1.2e-5  # log-odds by which a direction of word vectors errs
 _WIDE_STEP = 1e-4  # of the weights of n-grams
 _FINEST = 1e-3  # share of either step from which on digits are lost elsewhere
-_SCRIPTS = (
+SCRIPTS = (
     "scanner.js",
     "arithmetic.js",
     "recurrence.js",
     "ngrams.js",
     "network.js",
+    "model.js",
     "explain.js",
     "engine.js",
     "inside.js",
 )
+"""The scripts of the page, in their order."""
+
+About = dict[str, object]
+Arrays = dict[str, NDArray[np.generic]]
+Weights = Mapping[str, NDArray[np.float64]]
 
 
 def write_page(saved: Saved, out: Path) -> str:
@@ -69,16 +75,22 @@ def write_page(saved: Saved, out: Path) -> str:
     require_plain(saved)
     fitted = saved.fitted("cpu")
     rounded = round_model(saved, fitted)
-    packed = pack(*_content(saved, fitted, rounded, out.stem))
+    about, arrays = _content(saved, fitted, rounded, out.stem)
+    packed = pack(about, arrays)
     whole = _page(packed, title=out.stem, note=_note(saved)).encode("utf-8")
     write_file(out, whole)
+    count = saved.settings.seeds
     told = [
         f"{len(whole) / 1e6:.1f} MB",
         f"probabilities differ from the model's by at most {rounded.difference:.1g} on "
         f"{_DOCUMENTS} made-up documents",
     ]
+    if count > 1:
+        own = {name: part for name, part in arrays.items() if name.startswith(f"{_name(0)}.")}
+        told[0] += f", {len(spell(pack({}, own))) / 1e6:.1f} of it for each of its {count} networks"
     if len(whole) > LARGEST:
-        told.append(f"above {LARGEST / 1e6:g} MB: train with --set text.max_size=20000")
+        fewer = "fewer --seeds, or with " if count > 1 else ""
+        told.append(f"above {LARGEST / 1e6:g} MB: train with {fewer}--set text.max_size=20000")
     if (method := _method(fitted)) != fitted.default_method:
         told.append(f"explains by {method}, since a page does not know {fitted.default_method}")
     return "; ".join(told)
@@ -90,7 +102,6 @@ def require_plain(saved: Saved) -> None:
     wanted: list[tuple[str, object, object]] = [
         ("model", network.name, "han"),
         ("text.cjk", text.cjk, "characters"),
-        ("seeds", saved.settings.seeds, 1),
     ]
     if type(network) is HANConfig:
         wanted += [
@@ -111,7 +122,7 @@ def require_plain(saved: Saved) -> None:
 class Rounded:
     """A model in few bits, and by how much its probabilities differ from the model's own."""
 
-    vectors: RoundedVectors
+    vectors: tuple[RoundedVectors, ...]  # of each network
     weights: tuple[RoundedWeights, ...]
     difference: float
 
@@ -119,14 +130,17 @@ class Rounded:
 def round_model(saved: Saved, fitted: Fitted) -> Rounded:
     """Round a model as coarsely as its answers to made-up documents allow."""
     known, tried = (imagine_documents(saved, _DOCUMENTS, seed=seed) for seed in (0, 1))
-    vectors = fitted.model.embedding.weight.detach().double().numpy()
-    shifts = word_shifts(len(vectors))
+    tables = [weights["embedding.weight"] for weights in _networks(saved, fitted)]
+    shifts = word_shifts(len(saved.vocab))
     matter = sensitivity(fitted, known, shifts)
     parts = () if saved.wide is None else saved.wide.parts
     share = 1.0
     while True:
         found = Rounded(
-            round_vectors(vectors, matter, shifts, step=share * _STEP),
+            tuple(
+                round_vectors(table, own, shifts, step=share * _STEP)
+                for table, own in zip(tables, matter, strict=True)
+            ),
             tuple(
                 round_weights(part, step=share * _WIDE_STEP, multilabel=saved.labels.multilabel)
                 for part in parts
@@ -146,7 +160,9 @@ def round_model(saved: Saved, fitted: Fitted) -> Rounded:
 
 def _difference(saved: Saved, fitted: Fitted, rounded: Rounded, batch: Batch) -> float:
     """The most by which probabilities differ between a model and what is left of it."""
-    weights = {**saved.weights, "embedding.weight": _tensor(rounded.vectors.vectors)}
+    weights = dict(saved.weights)
+    for prefix, vectors in zip(_prefixes(saved), rounded.vectors, strict=True):
+        weights[f"{prefix}embedding.weight"] = _tensor(vectors.vectors)
     wide = saved.wide
     if wide is not None:
         kept = tuple(
@@ -158,30 +174,20 @@ def _difference(saved: Saved, fitted: Fitted, rounded: Rounded, batch: Batch) ->
     return float((both[0] - both[1]).abs().max())
 
 
-def _content(
-    saved: Saved, fitted: Fitted, rounded: Rounded, name: str
-) -> tuple[dict[str, object], dict[str, NDArray[np.generic]]]:
+def _content(saved: Saved, fitted: Fitted, rounded: Rounded, name: str) -> tuple[About, Arrays]:
     """What the page knows: what it is about, and arrays by the names that its script has."""
     text, network = saved.settings.text, saved.settings.network
     assert isinstance(network, HANConfig)
-    arrays = _network_arrays(fitted, network, rounded.vectors)
-    wide: dict[str, object] | None = None
+    arrays: Arrays = {"shifts": rounded.vectors[0].shifts}
+    networks = zip(_networks(saved, fitted), rounded.vectors, strict=True)
+    for number, (own, vectors) in enumerate(networks):
+        for key, array in _network_arrays(own, network, vectors).items():
+            arrays[f"{_name(number)}.{key}"] = array
+    wide = None
     if saved.wide is not None:
-        parts = []
-        for place, (part, weights) in enumerate(
-            zip(saved.wide.parts, rounded.weights, strict=True)
-        ):
-            prefix = f"ngrams{place}"
-            emphasis = asdict(part.table.emphasis)
-            parts.append({"name": prefix, "step": weights.step, "emphasis": emphasis})
-            for key, array in _ngram_arrays(part.table, weights, len(saved.vocab)).items():
-                arrays[f"{prefix}.{key}"] = array
-        intercepts = saved.wide.intercepts.tolist()
-        wide = {"scale": saved.wide.scale, "intercepts": intercepts, "parts": parts}
-        if (marking := saved.wide.parts[0].table.marking) is not None:
-            arrays["marking"] = marking.log_odds
-            wide["seldom"] = SELDOM
-    about: dict[str, object] = {
+        wide, beside = _wide_content(saved.wide, rounded, len(saved.vocab))
+        arrays |= beside
+    about: About = {
         "name": name,
         "labels": list(saved.labels.classes),
         "several": saved.labels.multilabel,
@@ -195,8 +201,8 @@ def _content(
         },
         "words": saved.vocab.words,
         "rules": scanner_rules(),
-        "rank": rounded.vectors.numbers.shape[1],
         "network": {
+            "count": saved.settings.seeds,
             "cell": network.cell,
             "layers": network.layers,
             "own": network.weighing == "sentences",
@@ -209,18 +215,53 @@ def _content(
     return about, arrays
 
 
+def _wide_content(wide: SavedWide, rounded: Rounded, word_count: int) -> tuple[About, Arrays]:
+    """The same of the n-grams alone."""
+    arrays: Arrays = {}
+    parts = []
+    for place, (part, weights) in enumerate(zip(wide.parts, rounded.weights, strict=True)):
+        prefix = f"ngrams{place}"
+        emphasis = asdict(part.table.emphasis)
+        parts.append({"name": prefix, "step": weights.step, "emphasis": emphasis})
+        for key, array in _ngram_arrays(part.table, weights, word_count).items():
+            arrays[f"{prefix}.{key}"] = array
+    intercepts = wide.intercepts.tolist()
+    about: About = {"scale": wide.scale, "intercepts": intercepts, "parts": parts}
+    if (marking := wide.parts[0].table.marking) is not None:
+        arrays["marking"] = marking.log_odds
+        about["seldom"] = SELDOM
+    return about, arrays
+
+
 def _method(fitted: Fitted) -> str:
     """How the page explains where nobody asks for a method: as the model does, if it can."""
     return fitted.default_method if fitted.default_method in METHODS else METHODS[0]
 
 
-def _network_arrays(
-    fitted: Fitted, config: HANConfig, vectors: RoundedVectors
-) -> dict[str, NDArray[np.generic]]:
+def _name(number: int) -> str:
+    """What the script calls one of the networks."""
+    return f"network{number}"
+
+
+def _prefixes(saved: Saved) -> list[str]:
+    """How the names of the weights of each network begin."""
+    count = saved.settings.seeds
+    return [""] if count == 1 else [f"members.{number}." for number in range(count)]
+
+
+def _networks(saved: Saved, fitted: Fitted) -> list[Weights]:
+    """The weights of each network that answers, by their names in it alone."""
     weights = {
         name: tensor.detach().double().numpy()
         for name, tensor in fitted.model.network.state_dict().items()
     }
+    return [
+        {name.removeprefix(prefix): one for name, one in weights.items() if name.startswith(prefix)}
+        for prefix in _prefixes(saved)
+    ]
+
+
+def _network_arrays(weights: Weights, config: HANConfig, vectors: RoundedVectors) -> Arrays:
     parts: dict[str, NDArray[np.float64]] = {}
     for level in ("words", "sentences"):
         for number in range(config.layers):
@@ -235,13 +276,12 @@ def _network_arrays(
         parts[name] = weights[name]
     return {
         "vectors": narrowest(fold_signs(vectors.numbers.T)),
-        "shifts": vectors.shifts,
         **{name: part.astype(np.float32) for name, part in parts.items()},
     }
 
 
 def _layer_arrays(
-    weights: Mapping[str, NDArray[np.float64]], saved_as: Callable[[str], str], directions: int
+    weights: Weights, saved_as: Callable[[str], str], directions: int
 ) -> dict[str, NDArray[np.float64]]:
     """The parts of a recurrent layer: both directions read the items, each by its own weights."""
     ends = ("", "_reverse")[:directions]
@@ -257,9 +297,7 @@ def _layer_arrays(
     }
 
 
-def _ngram_arrays(
-    table: NGramTable, weights: RoundedWeights, word_count: int
-) -> dict[str, NDArray[np.generic]]:
+def _ngram_arrays(table: NGramTable, weights: RoundedWeights, word_count: int) -> Arrays:
     # The rarest first: they are most, and so the smallest numbers stand for them.
     negative, places = np.unique(-table.rarity, return_inverse=True)
     return {
@@ -300,7 +338,7 @@ def _note(saved: Saved) -> str:
 def _page(packed: bytes, *, title: str, note: str) -> str:
     """Put the model and all that it needs into the page of a server."""
     alphabet = f"const ALPHABET = {json.dumps(ALPHABET)};"
-    inside = "\n".join([*map(asset, _SCRIPTS), alphabet])
+    inside = "\n".join([*map(asset, SCRIPTS), alphabet])
     scripts = (
         f"globalThis.localModel = (() => {{\n{inside}\nreturn insideModel;\n}})();\n{script()}"
     )

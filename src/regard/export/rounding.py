@@ -52,11 +52,11 @@ def word_shifts(words: int) -> NDArray[np.uint8]:
     return np.searchsorted(_RARER, np.arange(words), side="right").astype(np.uint8)
 
 
-def sensitivity(fitted: Fitted, batch: Batch, shifts: NDArray[np.uint8]) -> Floats:
+def sensitivity(fitted: Fitted, batch: Batch, shifts: NDArray[np.uint8]) -> list[Floats]:
     """How much errors of word vectors move the log-odds of a document, the mean of g gᵀ.
 
     ``g``, (size,), is the slope along the vector of a word in all its places together, times how
-    coarsely the word is rounded.
+    coarsely the word is rounded. Of networks that answer together each has vectors of its own.
     """
     answers = fitted.answer(batch)
     labels = len(answers.classes)
@@ -68,11 +68,13 @@ def sensitivity(fitted: Fitted, batch: Batch, shifts: NDArray[np.uint8]) -> Floa
         (slopes,) = torch.autograd.grad(total, vectors)
     ids = batch.ids.values
     pairs, places = torch.unique(batch.by_document.row_ids * len(shifts) + ids, return_inverse=True)
-    sums = torch.zeros(len(pairs), slopes.shape[1], dtype=torch.float64)
-    sums.index_add_(0, places, slopes.double())
-    coarseness = np.exp2(shifts.astype(float))[(pairs % len(shifts)).numpy()]
-    weighed = sums.numpy() * coarseness[:, None]
-    found: Floats = weighed.T @ weighed / max(len(batch), 1)
+    coarseness = torch.from_numpy(np.exp2(shifts.astype(float)))[pairs % len(shifts)]
+    found = []
+    for part in slopes.split(fitted.model.embedding.weight.shape[1], 1):
+        sums = torch.zeros(len(pairs), part.shape[1], dtype=torch.float64)
+        sums.index_add_(0, places, part.double())
+        weighed: Floats = (sums * coarseness[:, None]).numpy()
+        found.append(weighed.T @ weighed / max(len(batch), 1))
     return found
 
 

@@ -36,7 +36,8 @@ function fromLetters(written, alphabet, size) {
 
 /** The words' vectors in whole numbers: a column is stored after the other, a row is asked for. */
 class Vectors {
-  constructor(columns, shifts, rank) {
+  constructor(columns, shifts) {
+    const rank = columns.length / shifts.length;
     this.rank = rank;
     this.shifts = shifts;
     this.rows = new (columns.BYTES_PER_ELEMENT > 2 ? Int32Array : Int16Array)(columns.length);
@@ -99,13 +100,22 @@ function ngramsOf(arrays, name, about, wordCount, classCount, seldom) {
   }, classCount);
 }
 
+const MOST_KEPT = 30000; // projections of words, by all networks together
+
+function networkOf(arrays, name, about) {
+  const of = numbersOf(arrays, name);
+  return new Network({
+    vectors: new Vectors(arrays[`${name}.vectors`], arrays.shifts),
+    words: levelOf(arrays, `${name}.words`, about, false),
+    sentences: levelOf(arrays, `${name}.sentences`, about, about.own),
+    classify: { weight: of("classify.weight"), bias: of("classify.bias") },
+  }, Math.floor(MOST_KEPT / about.count));
+}
+
 function modelOf(about, arrays) {
-  const { labels, several, temperature, wide, rank, network } = about, wordCount = about.words.length;
+  const { labels, several, temperature, wide, network } = about, wordCount = about.words.length;
   return new Model({
-    vectors: new Vectors(arrays.vectors, arrays.shifts, rank),
-    words: levelOf(arrays, "words", network, false),
-    sentences: levelOf(arrays, "sentences", network, network.own),
-    classify: { weight: Float64Array.from(arrays["classify.weight"]), bias: Float64Array.from(arrays["classify.bias"]) },
+    networks: Array.from({ length: network.count }, (_, number) => networkOf(arrays, `network${number}`, network)),
     ngrams: wide ? wide.parts.map((part) => ngramsOf(arrays, part.name, part, wordCount, labels.length, wide.seldom)) : [],
     scale: wide ? wide.scale : 1,
     intercepts: wide ? wide.intercepts : null,
@@ -127,8 +137,8 @@ class Engine {
   /** Read and classify one text. */
   answer(source) {
     const text = this.reader.read(source);
-    const { logits, found } = this.model.readDocument(text.rows.map((ids) => this.model.readSentence(ids)));
-    return { text, logits, found, likely: this.model.likely(logits) };
+    const { logits } = this.model.readDocument(text.rows.map((ids) => this.model.readSentence(ids)));
+    return { text, logits, likely: this.model.likely(logits) };
   }
 
   /** The numbers of the labels that the model gives: the likeliest, or of several those likelier than not. */

@@ -114,7 +114,8 @@ const METHODS = {
   },
 
   async attention_gradient(eraser, answer, label) {
-    const { words, sentences } = eraser.model.attentionGradient(eraser.rows, label);
+    const weights = { words: eraser.sentences.map((sentence) => sentence.weights), sentences: answer.weights };
+    const { words, sentences } = eraser.model.attentionGradient(eraser.rows, label, weights);
     return { words: eraser.byWord(words), sentences, unit: "log-odds" };
   },
 
@@ -136,8 +137,8 @@ const METHODS = {
 
   async attention(eraser, answer) {
     return {
-      words: eraser.byWord(eraser.sentences.map((sentence) => sentence.found.weights)),
-      sentences: answer.found ? [...answer.found.weights] : [],
+      words: eraser.byWord(eraser.sentences.map((sentence) => sentence.weights)),
+      sentences: [...answer.weights],
       unit: null, // weights, which know no sign
     };
   },

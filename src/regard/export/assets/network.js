@@ -1,5 +1,5 @@
 "use strict";
-// The network, forward and back, with its n-grams: what regard.models computes, for one document at a time.
+// A network, forward and back: what regard.models.han computes, for one document at a time.
 
 /** Recurrence along a row, and attention on its states: one floor of the hierarchy. */
 class Level {
@@ -12,8 +12,11 @@ class Level {
   /** What an item gives the gates. */
   project(item) { return this.encoder.project(item); }
 
-  /** Read a row of projected items: states, keys and weights, and with `tape` what the way back needs. */
-  read(projected, tape = false) {
+  /**
+   * Read a row of projected items: states, keys and weights, and with `tape` what the way back needs.
+   * Weights that are imposed stand in the place of the level's own.
+   */
+  read(projected, tape = false, imposed = null) {
     const { states, tapes } = this.encoder.read(projected, tape);
     const count = projected.length, asked = this.query.length, keys = new Float64Array(count * asked), scores = new Float64Array(count);
     for (let item = 0; item < count; item += 1) {
@@ -25,7 +28,7 @@ class Level {
       }
       scores[item] = score;
     }
-    return { states, tapes, keys, weights: softmax(scores) };
+    return { states, tapes, keys, weights: imposed || softmax(scores) };
   }
 
   /** The sum of the items, or of the states, by their weights. */
@@ -66,15 +69,13 @@ class Level {
   }
 }
 
-// ---------------------------------------------------------------- the model
+const COMMON = 2000; // words, the commonest, whose projections are made when a network is opened
 
-const COMMON = 2000; // words, the commonest, whose projections are made when a model is opened
-const MOST_KEPT = 30000; // others whose projections are kept
-
-class Model {
-  constructor(parts) {
-    Object.assign(this, parts); // vectors, words, sentences, classify, ngrams, scale, intercepts, temperature, several
-    this.classCount = this.classify.bias.length;
+/** Words make sentences and sentences make documents, by a level each. */
+class Network {
+  constructor(parts, mostKept) {
+    Object.assign(this, parts); // vectors, words, sentences, classify
+    this.mostKept = mostKept; // projections of words that are not common
     this.kept = new Map();
     this.common = [];
     for (let id = 0; id < Math.min(COMMON, this.vectors.count); id += 1) this.common.push(this.project(id));
@@ -87,95 +88,49 @@ class Model {
     let found = this.common[id] || this.kept.get(id);
     if (!found) {
       found = this.project(id);
-      if (this.kept.size >= MOST_KEPT) this.kept.clear();
+      if (this.kept.size >= this.mostKept) this.kept.clear();
       this.kept.set(id, found);
     }
     return found;
   }
 
   /** Read one sentence: all that its document needs of it. */
-  readSentence(ids, tape = false) {
+  readSentence(ids, tape = false, imposed = null) {
     const projected = Array.from(ids, (id) => this.projectWord(id));
-    const found = this.words.read(projected, tape), vector = this.words.pool(found, projected);
-    return { ids, projected, found, vector, given: this.sentences.project(vector), hits: this.ngrams.map((table) => table.find(ids)) };
+    const found = this.words.read(projected, tape, imposed), vector = this.words.pool(found, projected);
+    return { projected, found, vector, given: this.sentences.project(vector) };
   }
 
   /** Classify a document put together from sentences that were read. */
-  readDocument(sentences, tape = false) {
+  readDocument(sentences, tape = false, imposed = null) {
     const { bias, weight } = this.classify, logits = Float64Array.from(bias);
-    let found = null;
-    if (sentences.length) {
-      const vectors = sentences.map((sentence) => sentence.vector);
-      found = this.sentences.read(sentences.map((sentence) => sentence.given), tape);
-      const vector = this.sentences.pool(found, vectors);
-      multiply(weight, bias, vector, 0, vector.length, logits);
-    }
-    if (this.ngrams.length) {
-      const shares = this.ngrams.map((table, place) => table.weigh(sentences.map((sentence) => sentence.hits[place])));
-      for (let label = 0; label < this.classCount; label += 1) {
-        logits[label] = this.scale * logits[label] + this.intercepts[label] + shares.reduce((sum, share) => sum + share[label], 0);
-      }
-    }
+    if (!sentences.length) return { logits, found: null };
+    const found = this.sentences.read(sentences.map((sentence) => sentence.given), tape, imposed);
+    const vector = this.sentences.pool(found, sentences.map((sentence) => sentence.vector));
+    multiply(weight, bias, vector, 0, vector.length, logits);
     return { logits, found };
   }
 
-  likely(logits) {
-    const scaled = logits.map((logit) => logit / this.temperature);
-    return this.several ? scaled.map(sigmoid) : softmax(scaled);
-  }
-
-  /** log p / (1 - p) of one label. */
-  logOdds(logits, label) {
-    const scaled = logits.map((logit) => logit / this.temperature);
-    if (this.several || scaled.length === 1) return scaled[label];
-    const others = scaled.filter((_, place) => place !== label), peak = Math.max(...others);
-    return scaled[label] - peak - Math.log(others.reduce((sum, logit) => sum + Math.exp(logit - peak), 0));
-  }
-
-  /** How the log-odds of one label slope along the logits. */
-  slopes(logits, label) {
-    if (this.several || logits.length === 1) return logits.map((_, place) => Number(place === label) / this.temperature);
-    const others = softmax(logits.map((logit, place) => place === label ? -Infinity : logit / this.temperature));
-    return others.map((share, place) => (Number(place === label) - share) / this.temperature);
-  }
-
-  /** The slopes of one label's log-odds, down to what every word gives the gates, and what n-grams add beside them. */
-  differentiate(rows, label) {
-    const sentences = rows.map((ids) => this.readSentence(ids, true)), { logits, found } = this.readDocument(sentences, true);
-    const slopes = this.slopes(logits, label), { weight } = this.classify, width = weight.length / this.classCount;
-    const scale = this.ngrams.length ? this.scale : 1, toDocument = new Float64Array(width);
-    multiplyBack(weight, slopes.map((slope) => slope * scale), 0, this.classCount, toDocument, 0, width);
+  /** From slopes along the logits to those along the weights of both levels and along what every word gives the gates. */
+  back(sentences, { found, logits }, slopes) {
+    const { weight } = this.classify, width = weight.length / logits.length, toDocument = new Float64Array(width);
+    multiplyBack(weight, slopes, 0, logits.length, toDocument, 0, width);
     const above = this.sentences.back(found, sentences.map((sentence) => sentence.vector), toDocument);
-    const tables = this.ngrams.map((table, place) =>
-      table.wordShares(sentences.map((sentence) => sentence.hits[place]), rows.map((ids) => ids.length), slopes));
     const below = sentences.map((sentence, number) => {
       const toSentence = above.toItems[number];
       this.sentences.encoder.projectBack(above.toProjected[number], toSentence);
       return this.words.back(sentence.found, sentence.projected, toSentence);
     });
-    const shares = rows.map((ids, number) =>
-      Float64Array.from(ids, (_, word) => tables.reduce((sum, table) => sum + table[number][word], 0)));
-    return { sentences, found, above, below, shares };
-  }
-
-  /** Gradient x input of every word, sentence by sentence: its own share of the slope, and that of its n-grams. */
-  gradientInput(rows, label) {
-    if (!rows.length) return [];
-    const { sentences, below, shares } = this.differentiate(rows, label), bias = this.words.encoder.inputBias;
-    // The gates take W x + b, so what the vector itself gives them is all but the bias.
-    return sentences.map((sentence, number) => shares[number].map((share, word) =>
-      below[number].toProjected[word].reduce((sum, slope, gate) => sum + slope * (sentence.projected[word][gate] - bias[gate]), share)));
-  }
-
-  /** Attention x gradient: every weight times what the answer would gain from more of it, of words and of sentences. */
-  attentionGradient(rows, label) {
-    if (!rows.length) return { words: [], sentences: [] };
-    const { sentences, found, above, below, shares } = this.differentiate(rows, label);
     return {
-      words: sentences.map((sentence, number) =>
-        shares[number].map((share, word) => share + sentence.found.weights[word] * below[number].gains[word])),
-      sentences: rows.map((_, number) =>
-        shares[number].reduce((sum, share) => sum + share, found.weights[number] * above.gains[number])),
+      toSentenceWeights: above.gains, toWordWeights: below.map((level) => level.gains),
+      toProjected: below.map((level) => level.toProjected),
     };
+  }
+
+  /** Gradient x input of the words of a sentence: the gates take W x + b, so what a vector itself gives them is all but the bias. */
+  gradientInput({ projected }, toProjected) {
+    const bias = this.words.encoder.inputBias;
+    return projected.map((given, word) =>
+      toProjected[word].reduce((sum, slope, gate) => sum + slope * (given[gate] - bias[gate]), 0));
   }
 }
