@@ -12,9 +12,10 @@ from regard.explain.rankings import BINS
 from regard.explain.verdicts import SetTest
 from regard.export import html_page
 from regard.export.html_page import METHODS, NEAR, write_page
-from regard.models.han import HANConfig
+from regard.models import CAHANConfig, FlatConfig, HANConfig
 from regard.models.ngrams import Emphasis, Marking
 from regard.models.wide import WideConfig
+from regard.nn.attention import SCORES
 from regard.records.explanation import Decision, ErasureCurve, Receipt
 from regard.text.tokenize import TextConfig
 from regard.views.explanation.receipt import CONCLUSIONS, MEANINGS, tell_receipt
@@ -188,6 +189,7 @@ def open_engine(scripts, saved):
         {"cell": "lstm", "directions": 1},
         {"layers": 2},
         {"layers": 3, "cell": "lstm", "weighing": "states", "sentence_hidden_size": 5},
+        *({"score": score} for score in SCORES if score not in ("context", "location")),
     ],
     ids=str,
 )
@@ -402,10 +404,13 @@ def test_the_policy_forbids_every_request(written):
 @pytest.mark.parametrize(
     ("changes", "named"),
     [
-        ({"network": HANConfig(encoder="transformer")}, "network.encoder recurrent"),
-        ({"network": HANConfig(reading="flow")}, "network.reading isolated"),
-        ({"network": HANConfig(pooling="mean")}, "network.pooling attention"),
-        ({"text": TextConfig(cjk="icu")}, "text.cjk characters"),
+        ({"network": FlatConfig()}, "model han, this one has flat; --to onnx takes it"),
+        ({"network": CAHANConfig()}, "model han, this one has cahan$"),
+        ({"network": HANConfig(encoder="transformer")}, "recurrent, this one has transformer$"),
+        ({"network": HANConfig(reading="flow")}, "network.reading isolated, .*--to onnx takes it"),
+        ({"network": HANConfig(pooling="mean")}, "network.pooling attention, .*--to onnx takes it"),
+        ({"network": HANConfig(score="location")}, "additive or .* general_diag, .*has location$"),
+        ({"text": TextConfig(cjk="icu")}, "text.cjk characters, .*--to onnx takes it"),
     ],
 )
 def test_what_the_page_cannot_compute_is_refused(fitted, tmp_path, changes, named):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -67,7 +67,8 @@ SCRIPTS = (
 
 About = dict[str, object]
 Arrays = dict[str, NDArray[np.generic]]
-Weights = Mapping[str, NDArray[np.float64]]
+Floats = NDArray[np.float64]
+Weights = Mapping[str, Floats]
 
 
 def write_page(saved: Saved, out: Path) -> str:
@@ -99,22 +100,25 @@ def write_page(saved: Saved, out: Path) -> str:
 def require_plain(saved: Saved) -> None:
     """Refuse what the page cannot compute; nothing is ever left out in silence."""
     network, text = saved.settings.network, saved.settings.text
-    wanted: list[tuple[str, object, object]] = [
-        ("model", network.name, "han"),
-        ("text.cjk", text.cjk, "characters"),
+    # What is found, what a page takes, and what ONNX takes beside.
+    wanted: list[tuple[str, str, Iterable[str], Iterable[str]]] = [
+        ("model", network.name, ("han",), ("flat",)),
+        ("text.cjk", text.cjk, ("characters",), ("icu",)),
     ]
     if type(network) is HANConfig:
+        others = ("structured", "mean", "max", "last")
         wanted += [
-            ("network.encoder", network.encoder, "recurrent"),
-            ("network.pooling", network.pooling, "attention"),
-            ("network.score", network.score, "context"),
-            ("network.reading", network.reading, "isolated"),
+            ("network.encoder", network.encoder, ("recurrent",), ("none",)),
+            ("network.pooling", network.pooling, ("attention",), others),
+            ("network.score", network.score, _SCORES, ()),
+            ("network.reading", network.reading, ("isolated",), ("flow",)),
         ]
-    for setting, found, able in wanted:
-        if found != able:
+    for setting, found, able, elsewhere in wanted:
+        if found not in able:
+            hint = "; --to onnx takes it" if found in elsewhere else ""
             raise ConfigError(
-                f"a page can hold models with {setting} {able}, this one has {found}; "
-                "--to onnx takes more"
+                f"a page can hold models with {setting} {' or '.join(able)}, "
+                f"this one has {found}{hint}"
             )
 
 
@@ -255,22 +259,26 @@ def _networks(saved: Saved, fitted: Fitted) -> list[Weights]:
         name: tensor.detach().double().numpy()
         for name, tensor in fitted.model.network.state_dict().items()
     }
-    return [
-        {name.removeprefix(prefix): one for name, one in weights.items() if name.startswith(prefix)}
-        for prefix in _prefixes(saved)
-    ]
+    return [_within(weights, prefix) for prefix in _prefixes(saved)]
+
+
+def _within(weights: Weights, prefix: str) -> Weights:
+    """Those weights whose names begin so, by the rest of their names."""
+    return {
+        name.removeprefix(prefix): one for name, one in weights.items() if name.startswith(prefix)
+    }
 
 
 def _network_arrays(weights: Weights, config: HANConfig, vectors: RoundedVectors) -> Arrays:
-    parts: dict[str, NDArray[np.float64]] = {}
+    parts: dict[str, Floats] = {}
     for level in ("words", "sentences"):
         for number in range(config.layers):
             recurrent = f"{level}.encoder.layers.{{}}_l{number}".format
             for name, part in _layer_arrays(weights, recurrent, config.directions).items():
                 parts[f"{level}.layer{number}.{name}"] = part
-        for name, saved in (("keyWeight", "score.key.weight"), ("keyBias", "score.key.bias")):
-            parts[f"{level}.{name}"] = weights[f"{level}.pooling.{saved}"]
-        parts[f"{level}.query"] = weights[f"{level}.pooling.query"]
+        pooling = _within(weights, f"{level}.pooling.")
+        for name, part in _SCORES[config.score](pooling["query"][0], pooling).items():
+            parts[f"{level}.{name}"] = part
     parts["words.layer0.inputWeight"] = parts["words.layer0.inputWeight"] @ vectors.basis
     for name in ("classify.weight", "classify.bias"):
         parts[name] = weights[name]
@@ -280,13 +288,41 @@ def _network_arrays(weights: Weights, config: HANConfig, vectors: RoundedVectors
     }
 
 
+def _context(query: Floats, weights: Weights) -> Weights:
+    key, bias = weights["score.key.weight"], weights["score.key.bias"]
+    return {"keyWeight": key, "keyBias": bias, "query": query}
+
+
+def _additive(query: Floats, weights: Weights) -> Weights:
+    # The query is the same for every text, and so is what it adds to each key.
+    bias = weights["score.query.weight"] @ query
+    out = weights["score.out.weight"]
+    return {"keyWeight": weights["score.key.weight"], "keyBias": bias, "query": out}
+
+
+def _concat(query: Floats, weights: Weights) -> Weights:
+    of_query, of_key = np.split(weights["score.both.weight"], [len(query)], axis=1)
+    return {"keyWeight": of_key, "keyBias": of_query @ query, "query": weights["score.out.weight"]}
+
+
+_SCORES: dict[str, Callable[[Floats, Weights], Weights]] = {
+    "context": _context,
+    "additive": _additive,
+    "concat": _concat,
+    "dot": lambda query, weights: {"query": query},
+    "general": lambda query, weights: {"query": query @ weights["score.key.weight"]},
+    "general_diag": lambda query, weights: {"query": query * weights["score.diagonal"]},
+}
+"""Each score as v · tanh(U h + b), with v as query, U and b as key; without a key as v · h."""
+
+
 def _layer_arrays(
     weights: Weights, saved_as: Callable[[str], str], directions: int
-) -> dict[str, NDArray[np.float64]]:
+) -> dict[str, Floats]:
     """The parts of a recurrent layer: both directions read the items, each by its own weights."""
     ends = ("", "_reverse")[:directions]
 
-    def of(name: str) -> list[NDArray[np.float64]]:
+    def of(name: str) -> list[Floats]:
         return [weights[saved_as(name) + end] for end in ends]
 
     return {

@@ -70,7 +70,10 @@ function layerOf(arrays, name, cell) {
 function levelOf(arrays, name, { cell, layers }, own) {
   const of = numbersOf(arrays, name);
   const encoder = new Encoder(Array.from({ length: layers }, (_, number) => layerOf(arrays, `${name}.layer${number}`, cell)));
-  return new Level({ encoder, keyWeight: of("keyWeight"), keyBias: of("keyBias"), query: of("query") }, own);
+  const score = arrays[`${name}.keyWeight`]
+    ? new TanhScore({ keyWeight: of("keyWeight"), keyBias: of("keyBias"), query: of("query") })
+    : new ProductScore({ query: of("query") });
+  return new Level(encoder, score, own);
 }
 
 /** Numbers that were written as steps from the one before, from zero in each group. */

@@ -1,10 +1,61 @@
 "use strict";
 // A network, forward and back: what regard.models.han computes, for one document at a time.
 
+// A score reads states, which stand end to end, and gives each a number; `back` adds to the slopes along the states.
+
+/** v · tanh(U h + b) of each state h. */
+class TanhScore {
+  constructor(parts) { Object.assign(this, parts); } // keyWeight, keyBias, query
+
+  read(states, size) {
+    const count = states.length / size, asked = this.query.length;
+    const keys = new Float64Array(count * asked), scores = new Float64Array(count);
+    for (let item = 0; item < count; item += 1) {
+      multiply(this.keyWeight, this.keyBias, states, item * size, size, keys, item * asked);
+      let score = 0;
+      for (let place = item * asked, part = 0; part < asked; part += 1, place += 1) {
+        keys[place] = Math.tanh(keys[place]);
+        score += keys[place] * this.query[part];
+      }
+      scores[item] = score;
+    }
+    return { scores, keys };
+  }
+
+  back(keys, toScores, toStates, size) {
+    const asked = this.query.length, toKey = new Float64Array(asked);
+    for (let item = 0; item < toScores.length; item += 1) {
+      for (let part = 0; part < asked; part += 1) {
+        const key = keys[item * asked + part];
+        toKey[part] = toScores[item] * this.query[part] * (1 - key * key);
+      }
+      multiplyBack(this.keyWeight, toKey, 0, asked, toStates, item * size, size);
+    }
+  }
+}
+
+/** v · h of each state h. */
+class ProductScore {
+  constructor({ query }) { this.query = query; }
+
+  read(states, size) {
+    const scores = new Float64Array(states.length / size);
+    states.forEach((number, place) => { scores[Math.floor(place / size)] += number * this.query[place % size]; });
+    return { scores, keys: null };
+  }
+
+  back(keys, toScores, toStates, size) {
+    toScores.forEach((slope, item) => {
+      for (let part = 0; part < size; part += 1) toStates[item * size + part] += slope * this.query[part];
+    });
+  }
+}
+
 /** Recurrence along a row, and attention on its states: one floor of the hierarchy. */
 class Level {
-  constructor(parts, own) {
-    Object.assign(this, parts); // encoder, keyWeight, keyBias, query
+  constructor(encoder, score, own) {
+    this.encoder = encoder;
+    this.score = score;
     this.own = own; // whether items are added up as they came, and not the states
     this.size = this.encoder.size;
   }
@@ -18,16 +69,7 @@ class Level {
    */
   read(projected, tape = false, imposed = null) {
     const { states, tapes } = this.encoder.read(projected, tape);
-    const count = projected.length, asked = this.query.length, keys = new Float64Array(count * asked), scores = new Float64Array(count);
-    for (let item = 0; item < count; item += 1) {
-      multiply(this.keyWeight, this.keyBias, states, item * this.size, this.size, keys, item * asked);
-      let score = 0;
-      for (let place = item * asked, part = 0; part < asked; part += 1, place += 1) {
-        keys[place] = Math.tanh(keys[place]);
-        score += keys[place] * this.query[part];
-      }
-      scores[item] = score;
-    }
+    const { scores, keys } = this.score.read(states, this.size);
     return { states, tapes, keys, weights: imposed || softmax(scores) };
   }
 
@@ -43,7 +85,7 @@ class Level {
 
   /** From the slope along the pooled vector to the slopes along what was projected, and along the items themselves. */
   back(found, items, slope) {
-    const count = found.weights.length, size = this.size, asked = this.query.length;
+    const count = found.weights.length, size = this.size;
     const toStates = new Float64Array(count * size), toItems = items.map((item) => new Float64Array(item.length));
     const gains = new Float64Array(count);
     let mean = 0;
@@ -56,15 +98,7 @@ class Level {
       }
       mean += weight * gains[item];
     }
-    const toKey = new Float64Array(asked);
-    for (let item = 0; item < count; item += 1) {
-      const toScore = found.weights[item] * (gains[item] - mean);
-      for (let part = 0; part < asked; part += 1) {
-        const key = found.keys[item * asked + part];
-        toKey[part] = toScore * this.query[part] * (1 - key * key);
-      }
-      multiplyBack(this.keyWeight, toKey, 0, asked, toStates, item * size, size);
-    }
+    this.score.back(found.keys, found.weights.map((weight, item) => weight * (gains[item] - mean)), toStates, size);
     return { toProjected: this.encoder.back(found.tapes, toStates), toItems, gains };
   }
 }
