@@ -190,6 +190,9 @@ def open_engine(scripts, saved):
         {"layers": 2},
         {"layers": 3, "cell": "lstm", "weighing": "states", "sentence_hidden_size": 5},
         *({"score": score} for score in SCORES if score not in ("context", "location")),
+        {"encoder": "none"},
+        {"pooling": "mean"},
+        {"encoder": "none", "pooling": "mean"},
     ],
     ids=str,
 )
@@ -406,9 +409,12 @@ def test_the_policy_forbids_every_request(written):
     [
         ({"network": FlatConfig()}, "model han, this one has flat; --to onnx takes it"),
         ({"network": CAHANConfig()}, "model han, this one has cahan$"),
-        ({"network": HANConfig(encoder="transformer")}, "recurrent, this one has transformer$"),
+        (
+            {"network": HANConfig(encoder="transformer")},
+            "recurrent or none, this one has transformer$",
+        ),
         ({"network": HANConfig(reading="flow")}, "network.reading isolated, .*--to onnx takes it"),
-        ({"network": HANConfig(pooling="mean")}, "network.pooling attention, .*--to onnx takes it"),
+        ({"network": HANConfig(pooling="max")}, "attention or mean, .*--to onnx takes it"),
         ({"network": HANConfig(score="location")}, "additive or .* general_diag, .*has location$"),
         ({"text": TextConfig(cjk="icu")}, "text.cjk characters, .*--to onnx takes it"),
     ],

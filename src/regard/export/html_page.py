@@ -56,6 +56,7 @@ SCRIPTS = (
     "scanner.js",
     "arithmetic.js",
     "recurrence.js",
+    "encoders.js",
     "ngrams.js",
     "network.js",
     "model.js",
@@ -106,10 +107,10 @@ def require_plain(saved: Saved) -> None:
         ("text.cjk", text.cjk, ("characters",), ("icu",)),
     ]
     if type(network) is HANConfig:
-        others = ("structured", "mean", "max", "last")
+        others = ("structured", "max", "last")
         wanted += [
-            ("network.encoder", network.encoder, ("recurrent",), ("none",)),
-            ("network.pooling", network.pooling, ("attention",), others),
+            ("network.encoder", network.encoder, ("recurrent", "none"), ()),
+            ("network.pooling", network.pooling, ("attention", "mean"), others),
             ("network.score", network.score, _SCORES, ()),
             ("network.reading", network.reading, ("isolated",), ("flow",)),
         ]
@@ -207,9 +208,10 @@ def _content(saved: Saved, fitted: Fitted, rounded: Rounded, name: str) -> tuple
         "rules": scanner_rules(),
         "network": {
             "count": saved.settings.seeds,
+            "encoder": network.encoder,
             "cell": network.cell,
             "layers": network.layers,
-            "own": network.weighing == "sentences",
+            "own": network.weighing == "sentences" and network.pooling != "mean",
         },
         "wide": wide,
         "methods": METHODS,
@@ -272,13 +274,17 @@ def _within(weights: Weights, prefix: str) -> Weights:
 def _network_arrays(weights: Weights, config: HANConfig, vectors: RoundedVectors) -> Arrays:
     parts: dict[str, Floats] = {}
     for level in ("words", "sentences"):
-        for number in range(config.layers):
+        for number in range(config.layers if config.encoder == "recurrent" else 0):
             recurrent = f"{level}.encoder.layers.{{}}_l{number}".format
             for name, part in _layer_arrays(weights, recurrent, config.directions).items():
                 parts[f"{level}.layer{number}.{name}"] = part
-        pooling = _within(weights, f"{level}.pooling.")
-        for name, part in _SCORES[config.score](pooling["query"][0], pooling).items():
-            parts[f"{level}.{name}"] = part
+        if config.encoder == "none":
+            parts[f"{level}.layer0.inputWeight"] = np.eye(config.embedding_size)
+            parts[f"{level}.layer0.inputBias"] = np.zeros(config.embedding_size)
+        if config.pooling == "attention":
+            pooling = _within(weights, f"{level}.pooling.")
+            for name, part in _SCORES[config.score](pooling["query"][0], pooling).items():
+                parts[f"{level}.{name}"] = part
     parts["words.layer0.inputWeight"] = parts["words.layer0.inputWeight"] @ vectors.basis
     for name in ("classify.weight", "classify.bias"):
         parts[name] = weights[name]

@@ -35,6 +35,25 @@ function multiplyBack(matrix, vector, at, rows, out, to, size) {
   }
 }
 
+/** W x + b. */
+class Linear {
+  constructor(weight, bias) {
+    this.weight = weight;
+    this.bias = bias;
+    this.inputSize = weight.length / bias.length;
+  }
+
+  /** What is made of a vector, which begins at a place of its array. */
+  apply(vector, at = 0) {
+    const out = new Float64Array(this.bias.length);
+    multiply(this.weight, this.bias, vector, at, this.inputSize, out);
+    return out;
+  }
+
+  /** From the slopes along what was made to those along the vector, which are added up from a place on. */
+  back(slopes, out, to = 0) { multiplyBack(this.weight, slopes, 0, slopes.length, out, to, this.inputSize); }
+}
+
 const sigmoid = (number) => 1 / (1 + Math.exp(-number));
 
 function softmax(scores) {

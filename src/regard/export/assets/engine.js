@@ -58,23 +58,33 @@ class Vectors {
 
 const numbersOf = (arrays, name) => (part) => Float64Array.from(arrays[`${name}.${part}`]);
 
+function inputOf(arrays, name) {
+  const of = numbersOf(arrays, name);
+  return new Linear(of("inputWeight"), of("inputBias"));
+}
+
 function layerOf(arrays, name, cell) {
   const of = numbersOf(arrays, name), directions = [0, 1].filter((direction) => arrays[`${name}.hiddenBias${direction}`]);
   return new Recurrence({
-    cell: CELLS[cell], inputWeight: of("inputWeight"), inputBias: of("inputBias"),
+    cell: CELLS[cell], input: inputOf(arrays, name),
     hiddenWeights: directions.map((direction) => of(`hiddenWeight${direction}`)),
     hiddenBiases: directions.map((direction) => of(`hiddenBias${direction}`)),
   });
 }
 
-function levelOf(arrays, name, { cell, layers }, own) {
+const ENCODERS = {
+  none: (arrays, name) => new NoEncoder(inputOf(arrays, `${name}.layer0`)),
+  recurrent: (arrays, name, { cell, layers }) =>
+    new RecurrentEncoder(Array.from({ length: layers }, (_, number) => layerOf(arrays, `${name}.layer${number}`, cell))),
+};
+
+function scoreOf(arrays, name) {
   const of = numbersOf(arrays, name);
-  const encoder = new Encoder(Array.from({ length: layers }, (_, number) => layerOf(arrays, `${name}.layer${number}`, cell)));
-  const score = arrays[`${name}.keyWeight`]
-    ? new TanhScore({ keyWeight: of("keyWeight"), keyBias: of("keyBias"), query: of("query") })
-    : new ProductScore({ query: of("query") });
-  return new Level(encoder, score, own);
+  if (arrays[`${name}.keyWeight`]) return new TanhScore({ keyWeight: of("keyWeight"), keyBias: of("keyBias"), query: of("query") });
+  return arrays[`${name}.query`] ? new ProductScore({ query: of("query") }) : new NoScore();
 }
+
+const levelOf = (arrays, name, about, own) => new Level(ENCODERS[about.encoder](arrays, name, about), scoreOf(arrays, name), own);
 
 /** Numbers that were written as steps from the one before, from zero in each group. */
 function fromSteps(steps, lengths) {

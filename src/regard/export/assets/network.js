@@ -51,7 +51,13 @@ class ProductScore {
   }
 }
 
-/** Recurrence along a row, and attention on its states: one floor of the hierarchy. */
+/** The same for every state: the mean. */
+class NoScore {
+  read(states, size) { return { scores: new Float64Array(states.length / size), keys: null }; }
+  back() {}
+}
+
+/** An encoder along a row, and attention on its states: one floor of the hierarchy. */
 class Level {
   constructor(encoder, score, own) {
     this.encoder = encoder;
@@ -60,8 +66,8 @@ class Level {
     this.size = this.encoder.size;
   }
 
-  /** What an item gives the gates. */
-  project(item) { return this.encoder.project(item); }
+  /** What an item gives the encoder: the gates of a recurrence. */
+  project(item) { return this.encoder.input.apply(item); }
 
   /**
    * Read a row of projected items: states, keys and weights, and with `tape` what the way back needs.
@@ -152,7 +158,7 @@ class Network {
     const above = this.sentences.back(found, sentences.map((sentence) => sentence.vector), toDocument);
     const below = sentences.map((sentence, number) => {
       const toSentence = above.toItems[number];
-      this.sentences.encoder.projectBack(above.toProjected[number], toSentence);
+      this.sentences.encoder.input.back(above.toProjected[number], toSentence);
       return this.words.back(sentence.found, sentence.projected, toSentence);
     });
     return {
@@ -163,7 +169,7 @@ class Network {
 
   /** Gradient x input of the words of a sentence: the gates take W x + b, so what a vector itself gives them is all but the bias. */
   gradientInput({ projected }, toProjected) {
-    const bias = this.words.encoder.inputBias;
+    const { bias } = this.words.encoder.input;
     return projected.map((given, word) =>
       toProjected[word].reduce((sum, slope, gate) => sum + slope * (given[gate] - bias[gate]), 0));
   }

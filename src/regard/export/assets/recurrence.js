@@ -112,24 +112,11 @@ const CELLS = { rnn: RNN, gru: GRU, lstm: LSTM };
 /** A cell along a row, in one direction or two. */
 class Recurrence {
   constructor(parts) {
-    Object.assign(this, parts); // cell, inputWeight, inputBias, and of each direction hiddenWeights, hiddenBiases
+    Object.assign(this, parts); // cell, input, and of each direction hiddenWeights, hiddenBiases
     this.directions = this.hiddenWeights.length;
     this.hidden = this.hiddenBiases[0].length / this.cell.gates;
     this.gates = this.cell.gates * this.hidden;
     this.size = this.directions * this.hidden; // of a state
-    this.inputSize = this.inputWeight.length / this.inputBias.length;
-  }
-
-  /** What a vector, which begins at a place of its array, gives the gates. */
-  project(vector, at = 0) {
-    const out = new Float64Array(this.inputBias.length);
-    multiply(this.inputWeight, this.inputBias, vector, at, this.inputSize, out);
-    return out;
-  }
-
-  /** From the slopes along what was projected to those along the vector, which are added up from a place on. */
-  projectBack(toProjected, out, to = 0) {
-    multiplyBack(this.inputWeight, toProjected, 0, toProjected.length, out, to, this.inputSize);
   }
 
   /** Read a row of projected items: their states, and with `tape` what the way back needs. */
@@ -156,7 +143,7 @@ class Recurrence {
   /** From the slopes along the states to those along what was projected. */
   back(tapes, toStates) {
     const count = toStates.length / this.size;
-    const toProjected = Array.from({ length: count }, () => new Float64Array(this.inputBias.length));
+    const toProjected = Array.from({ length: count }, () => new Float64Array(this.input.bias.length));
     for (let direction = 0; direction < this.directions; direction += 1) this.runBack(tapes[direction], direction, toStates, toProjected);
     return toProjected;
   }
@@ -169,42 +156,6 @@ class Recurrence {
       for (let unit = 0; unit < hidden; unit += 1) carry.state[unit] += toStates[place + unit];
       cell.back(tape, item * cell.taped * hidden, carry, toProjected[item], direction * gates, toFed);
       multiplyBack(weight, toFed, 0, gates, carry.state, 0, hidden);
-    }
-  }
-}
-
-/** Layers of a recurrence, each of which reads the states of the one below it. */
-class Encoder {
-  constructor(layers) {
-    this.layers = layers;
-    this.size = layers.at(-1).size;
-    this.inputBias = layers[0].inputBias;
-  }
-
-  project(vector) { return this.layers[0].project(vector); }
-  projectBack(toProjected, out) { this.layers[0].projectBack(toProjected, out); }
-
-  /** Read a row of projected items: the states of the last layer, and with `tape` what the way back needs. */
-  read(projected, tape = false) {
-    const tapes = [];
-    let given = projected, states = null;
-    for (const layer of this.layers) {
-      if (states) given = projected.map((_, item) => layer.project(states, item * layer.inputSize));
-      const found = layer.read(given, tape);
-      states = found.states;
-      tapes.push(found.tapes);
-    }
-    return { states, tapes };
-  }
-
-  /** From the slopes along the states of the last layer to those along what was projected. */
-  back(tapes, toStates) {
-    let slopes = toStates;
-    for (let number = this.layers.length - 1; ; number -= 1) {
-      const layer = this.layers[number], toProjected = layer.back(tapes[number], slopes);
-      if (number === 0) return toProjected;
-      slopes = new Float64Array(toProjected.length * layer.inputSize);
-      toProjected.forEach((slope, item) => layer.projectBack(slope, slopes, item * layer.inputSize));
     }
   }
 }
