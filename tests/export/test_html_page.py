@@ -219,7 +219,7 @@ def test_networks_that_answer_together_answer_and_explain_alike(scripts, tmp_pat
 
 
 def explains_alike(scripts, fitted, texts):
-    """Explain texts by every method: labels, probabilities and scores are those of the model."""
+    """Explain texts by every method, and one with a receipt: all is as the model has it."""
     for method in METHODS:
         asked = {"method": method, "receipt": False}
         for text in texts:
@@ -231,6 +231,12 @@ def explains_alike(scripts, fitted, texts):
                 for ours, theirs in zip(own.weights, decision["weights"], strict=True):
                     amounts = theirs["scores"] if ours.scores is not None else theirs["values"]
                     np.testing.assert_allclose(amounts, ours.amounts, atol=2e-3)
+    found = scripts.evaluate("(text) => engine.explain({ text, receipt: true })", texts[0])
+    measured = fitted.explain(texts[0], method=found["method"]).decisions
+    for own, decision in zip(measured, found["decisions"], strict=True):
+        for curve, theirs in zip(own.receipt.curves, decision["receipt"]["curves"], strict=True):
+            np.testing.assert_allclose(theirs["without"], curve.without, atol=2e-3)
+            np.testing.assert_allclose(theirs["alone"], curve.alone, atol=2e-3)
 
 
 @pytest.mark.parametrize("method", METHODS)
