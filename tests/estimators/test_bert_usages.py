@@ -23,7 +23,9 @@ from regard.estimators.bert_usages import (
 from regard.estimators.tuning import TUNING
 from regard.models.bert import BertConfig
 from regard.models.tuned_bert import TuningConfig
+from regard.ragged import Ragged
 from regard.text.pieces import SPECIAL, PiecesConfig, WordPieces
+from regard.text.vocab import cut_texts
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 WORDS = ["good", "bad", "film", "play", "was", "very", "berlin", "rome", "in", "again", "?"]
@@ -205,6 +207,85 @@ def test_tags_are_learnt_and_joined_over_windows(folder, tmp_path):
     assert scores.baseline["segment_f1"] == 0.0
     tagger.save(tmp_path / "model")
     assert BertTagger.load(tmp_path / "model", device="cpu").predict([long, ""]) == [found, ()]
+
+
+def by_window(usage, text, asked=()):
+    """The pieces of a text, and the scores of each window of it: its place, and a row a piece."""
+    (cut,) = cut_texts([text], usage.pieces_)
+    marks = 3 if isinstance(usage, BertSpanFinder) else 2
+    head = [usage.pieces_.start, *([*asked, usage.pieces_.end] if marks == 3 else [])]
+    found = []
+    for part in windows(len(cut.ids), 24 - len(asked) - marks, usage.tuning.stride):
+        row = torch.tensor([*head, *cut.ids[part].tolist(), usage.pieces_.end])
+        second = len(asked) + 2 if marks == 3 else len(row)
+        segments = torch.arange(len(row)) >= second
+        ids = Ragged(row, torch.tensor([len(row)]))
+        with torch.no_grad():
+            scores = usage.model_.eval()(ids, segments.long()).numpy()
+        found.append((part, scores[0].sum(), scores[len(head) : -1]))
+    return cut.tokens.spans.tolist(), found
+
+
+def strange(kind, folder, **settings):
+    """A usage that was hardly taught anything and has strong opinions."""
+    usage = tuned(kind, folder, training=replace(QUICK, epochs=1), tuning=TuningConfig(**settings))
+    texts = ["the film in rome", "a play again"] * 6
+    if kind is BertTagger:
+        usage.fit(texts, [[(12, 16, "place"), (4, 8, "art")], [(2, 6, "art")]] * 6)
+    else:
+        usage.fit(texts, [[(12, 16)], []] * 6, ["film ?"] * 12)
+    torch.manual_seed(0)
+    for parameter in usage.model_.parameters():
+        if parameter.ndim > 1:
+            torch.nn.init.normal_(parameter, std=0.7)
+    return usage
+
+
+@pytest.mark.parametrize("longest_answer", [1, 3, 64])
+def test_the_answer_is_the_best_of_all_windows_or_none(folder, longest_answer):
+    """Devlin et al. (2019): none where the least that any window gives its [CLS] is more."""
+    finder = strange(BertSpanFinder, folder, stride=5, longest_answer=longest_answer)
+    texts = [*sentences(12, 30), *sentences(12, 3), "rome", ""]
+    asked = finder.pieces_.ids(["rome ?"])[0].tolist()
+    expected = []
+    for text in texts:
+        spans, parts = by_window(finder, text, asked)
+        answers = [
+            (float(scores[begin, 0]) + float(scores[end, 1]), part.start + begin, part.start + end)
+            for part, _, scores in parts
+            for begin in range(len(scores))
+            for end in range(begin, min(len(scores), begin + longest_answer))
+        ]
+        score, begin, end = max(answers, default=(-np.inf, 0, 0))
+        silent = min(nothing for _, nothing, _ in parts) > score
+        expected.append(None if silent or not spans else (spans[begin][0], spans[end][1]))
+    found = finder.predict(texts, ["rome ?"] * len(texts))
+    assert [one and (one.start, one.end) for one in found] == expected
+    assert None in expected[:-1] and len(set(expected)) > 5
+
+
+def test_a_piece_is_tagged_by_the_window_where_it_stands_farthest_from_an_edge(folder):
+    """And tags of one label that stand side by side are one span, until one begins anew."""
+    tagger = strange(BertTagger, folder, stride=8)
+    texts = [*sentences(12, 40), *sentences(4, 2), "rome", ""]
+    for text, found in zip(texts, tagger.predict(texts), strict=True):
+        spans, parts = by_window(tagger, text)
+        expected, before = [], None
+        for piece, (start, end) in enumerate(spans):
+            near = [
+                (min(piece - part.start, part.stop - 1 - piece), -part.start, scores)
+                for part, _, scores in parts
+                if part.start <= piece < part.stop
+            ]
+            _, first, scores = max(near, key=lambda one: one[:2])
+            tag = int(scores[piece + first].argmax())
+            label = None if tag == 0 else tagger.labels_.classes[(tag - 1) // 2]
+            if label is not None and (tag % 2 == 1 or label != before):
+                expected.append([start, end, label])
+            elif label is not None:
+                expected[-1][1] = end
+            before = label
+        assert [[one.start, one.end, one.label] for one in found] == expected
 
 
 def test_what_is_found_holds_a_letter_where_letters_have_several_pieces(tmp_path):
