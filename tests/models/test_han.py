@@ -7,8 +7,19 @@ import torch
 from torch import nn
 
 from regard.models import HANConfig
+from regard.nn.dropout import drop
 from regard.nn.rows import row_sum
-from support.random_ids import LABEL_COUNT, SMALL, VOCAB_SIZE, batch_of, built, random_documents
+from regard.ragged import Ragged
+from support.random_ids import (
+    LABEL_COUNT,
+    NO_DROPOUT,
+    SIZES,
+    SMALL,
+    VOCAB_SIZE,
+    batch_of,
+    built,
+    random_documents,
+)
 
 DOCUMENTS = [document for document in random_documents(12, seed=2) if document]
 
@@ -162,6 +173,21 @@ def test_a_gpu_gives_what_the_cpu_gives(reading):
     expected = model(batch).logits
     found = model.to("cuda")(batch.to("cuda")).logits.cpu()
     torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4)
+
+
+def test_dropout_stands_over_words_sentences_and_documents():
+    """A word loses the same numbers wherever it stands; a sentence is dropped as it is read."""
+    settings = NO_DROPOUT | {"vector_dropout": 0.5, "state_dropout": 0.4, "sentence_dropout": 0.0}
+    model = built(HANConfig(**SIZES, **settings))
+    batch = batch_of(DOCUMENTS)
+    torch.manual_seed(3)
+    found, index = torch.unique(batch.ids.values, return_inverse=True)
+    words = drop(model.embedding.weight[found], 0.5, training=True)[index]
+    sentences = drop(model.words(batch.ids.with_values(words)).vectors, 0.4, training=True)
+    documents = model.sentences(Ragged(sentences, batch.sentences)).vectors
+    expected = model.classify(drop(documents, 0.4, training=True))
+    torch.manual_seed(3)
+    torch.testing.assert_close(model.train()(batch).logits, expected)
 
 
 def test_weighing_sentences_adds_up_the_sentences_own_vectors():

@@ -80,6 +80,16 @@ def test_focal_loss_follows_its_formula():
     torch.testing.assert_close(loss, by_hand)
 
 
+def test_focal_loss_asks_how_likely_the_label_is_and_not_what_it_costs():
+    """What a class weighs and how labels are smoothed change the cost, and not the doubt."""
+    logits = draw(7, 3)
+    right = torch.softmax(logits, 1)[torch.arange(7), ONE]
+    costs = F.cross_entropy(logits, ONE, WEIGHTS, reduction="none", label_smoothing=0.2)
+    by_hand = ((1 - right) ** 2 * costs).sum() / WEIGHTS[ONE].sum()
+    loss = ClassificationLoss(WEIGHTS, 0.2, focal=2.0).of(Output(logits), batch_of(ONE)).mean
+    torch.testing.assert_close(loss, by_hand)
+
+
 def test_smoothing_of_several_labels_moves_targets_towards_a_half():
     logits = draw(7, 3)
     loss = ClassificationLoss(label_smoothing=0.2).of(Output(logits), batch_of(SEVERAL)).mean
