@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 
@@ -157,6 +158,22 @@ def test_lime_finds_the_words_of_a_linear_bag():
     )
     quiet = [abs(score) for word, score in words.items() if word not in ("dull", "brilliant")]
     assert max(quiet) < 0.02
+
+
+def test_lime_is_its_formula():
+    """A ridge whose samples weigh sqrt(exp(-d^2 / 0.25^2)), d = 1 - the cosine to the document."""
+    worth = np.array(worths(TEXTS[0]))
+    (found,) = lime.explain(asked(bag(WORTH), TEXTS[:1], chosen=(1,)), 60)
+    kept = lime.sampled(len(worth), 60).astype(float)
+    likely = 1 / (1 + np.exp(-kept @ worth))
+    whole = np.ones(len(worth))
+    lengths = np.linalg.norm(kept, axis=1) * np.linalg.norm(whole)
+    cosines = np.divide(kept @ whole, lengths, out=np.zeros(60), where=lengths > 0)
+    near = np.exp(-((1 - cosines) ** 2) / 0.25**2) ** 0.5
+    apart = kept - near @ kept / near.sum()
+    moved = likely - near @ likely / near.sum()
+    slopes = np.linalg.solve(apart.T * near @ apart + np.eye(len(worth)), apart.T * near @ moved)
+    assert found.decisions[0].level("word").scores == pytest.approx(slopes, abs=1e-6)
 
 
 def test_lime_gives_the_same_twice():
