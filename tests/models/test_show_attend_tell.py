@@ -77,6 +77,21 @@ class TestEveryWay:
         torch.testing.assert_close(together, alone)
 
 
+def test_a_cell_is_what_is_there_and_where_it_is():
+    """What is there is never negative; where, which is added afterwards, may be.
+
+    The mean of all cells opens the state and the memory of the LSTM, each by a layer of its own.
+    """
+    model, batch = build(decoder="xu").eval(), captions().batch(range(4))
+    maps = model.encoder(batch.source.values)
+    found = model.encode(batch.source)
+    cells = [torch.relu(model.project(picture.flatten(1).T)) + model.places for picture in maps]
+    torch.testing.assert_close(found.memory.values, torch.cat(cells))
+    means = torch.stack([one.mean(0) for one in cells])
+    state, memory = model.bridge.layers
+    torch.testing.assert_close(found.carries, ((torch.tanh(state(means)), memory(means)),))
+
+
 def test_without_an_opening_and_feeding_a_word_knows_what_it_looks_at_alone():
     """Other pictures change nothing but what each look finds: no other road leads to a word."""
     data = captions()
