@@ -343,6 +343,14 @@ def test_what_cannot_be_tuned_is_one_line(folder):
         tuned(BertTextClassifier, folder, tuning=TuningConfig(layers=3)).fit(texts, labels)
 
 
+def test_where_one_label_is_left_it_says_of_how_many_examples(folder):
+    """Equal texts are held out together: of two texts one is left, and so one label."""
+    with pytest.raises(DataError, match="all 10 examples to learn from have the label"):
+        tuned(BertTextClassifier, folder, validation=0.1).fit(
+            ["good film", "bad film"] * 10, ["good", "bad"] * 10
+        )
+
+
 def test_every_usage_names_its_task():
     """The folder of each says what it is for."""
     assert {name: usage.task for name, usage in USAGES.items()} == {

@@ -234,7 +234,8 @@ class BertUsage(TextEstimator):
         found = LabelIndex.from_labels(known)
         if len(found) < 2:
             raise DataError(
-                f"all examples have the label {labels[0]!r}; training needs two or more"
+                f"all {len(labels):,} examples to learn from have the label {labels[0]!r}, "
+                "whatever is held out to judge by; training needs two or more"
             )
         return found
 
