@@ -35,6 +35,7 @@ from ..records.explanation import (
     CHANCE,
     ERROR_RATE,
     FAITHFUL,
+    LEAST_LEAD,
     NOT_MEASURED,
     TOO_SHORT,
     UNDECIDED,
@@ -45,7 +46,7 @@ from ..text.units import START, Units
 from ..text.vocab import PADDING, UNKNOWN, CutText, cut_texts
 from ..training.devices import device_of
 from .rankings import Floats
-from .verdicts import LEAST_LEAD, SHUFFLES
+from .verdicts import SHUFFLES
 
 __all__ = ["REACH", "SETS", "Likely", "measure_receipt", "with_alignment_receipts"]
 

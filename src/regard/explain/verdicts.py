@@ -23,6 +23,7 @@ from ..records.explanation import (
     CHANCE,
     ERROR_RATE,
     FAITHFUL,
+    LEAST_LEAD,
     NOT_MEASURED,
     TOO_SHORT,
     WEAK,
@@ -31,17 +32,12 @@ from ..records.explanation import (
 from .erasing import Mask
 from .rankings import Floats, shuffled
 
-__all__ = ["AGREEMENT", "LEAST_LEAD", "SHUFFLES", "SetTest", "together"]
+__all__ = ["AGREEMENT", "SHUFFLES", "SetTest", "together"]
 
 SHUFFLES = 199
 """How many orders of the scores are tried; where there are no more than that, all."""
 AGREEMENT = 0.6
 """The correlation from which on scores are called faithful: they tell most of what sets do."""
-LEAST_LEAD = 0.05
-"""Probability that must hang on the heaviest pieces beyond what hangs on random ones.
-
-The answers of networks with fresh weights, which mean nothing, stay below 0.03.
-"""
 
 FEW = 30
 """Up to so many pieces a text may be too short: then it is tried whether any scores would do."""

@@ -17,6 +17,7 @@ __all__ = [
     "CHANCE",
     "ERROR_RATE",
     "FAITHFUL",
+    "LEAST_LEAD",
     "NOT_MEASURED",
     "TOO_SHORT",
     "UNDECIDED",
@@ -38,6 +39,11 @@ FAITHFUL, WEAK, CHANCE = "faithful", "weak", "no better than chance"
 TOO_SHORT, NOT_MEASURED = "too short to tell", "not measured"
 ERROR_RATE = 0.01
 """How often scores that are dealt out at random may be taken for more than that."""
+LEAST_LEAD = 0.05
+"""Probability that must hang on the heaviest pieces beyond what hangs on random ones.
+
+The answers of networks with fresh weights, which mean nothing, stay below 0.03.
+"""
 UNDECIDED = "not decided by the source"  # of what was written: it would be without a source
 
 

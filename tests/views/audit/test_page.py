@@ -297,6 +297,15 @@ def test_odd_values_stay_inside_the_picture(value):
         assert "−0.00<" not in written and "<b>" not in written
 
 
+def test_words_on_which_next_to_nothing_hangs_are_not_called_what_answers_rest_on():
+    """A model that always says the same loses 0.2 points without them: surely more, and nothing."""
+    lost = Metric("comprehensiveness", 0.002, Interval(0.002, 0.003), 0.0, 40, "by words")
+    said = headline(Audit(40, "attention", (MethodAudit("attention", (lost,)),)))[0]
+    assert said.endswith(
+        "finds words that matter more than random ones, but next to nothing hangs on them."
+    )
+
+
 def test_the_headline_does_not_praise_what_a_warning_is_about():
     sure = audited({"attention": 0.5}, names=("comprehensiveness",))
     assert "finds words that the answers rest on." in headline(sure)[0]

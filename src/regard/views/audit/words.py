@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from ...records.audit import Audit, FlipTable, Metric, Rival
 from ...records.evaluation import Interval
+from ...records.explanation import LEAST_LEAD
 from ...records.measures import MEASURES
 from ..drawing.words import method_in_words, percent, plural, points
 
@@ -104,6 +105,8 @@ def compare_flips(flips: FlipTable) -> str:
 
 
 def _verdict(lost: Metric) -> str:
+    if lost.beats_baseline and lost.value - lost.baseline < LEAST_LEAD:
+        return "finds words that matter more than random ones, but next to nothing hangs on them"
     if lost.beats_baseline:
         return "finds words that the answers rest on"
     if lost.is_beaten:
