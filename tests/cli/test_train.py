@@ -510,6 +510,19 @@ def test_ngrams_have_settings(shell, project, tmp_path):
     assert both.code and "give one of them" in both.err
 
 
+def test_a_model_that_is_no_better_than_one_answer_is_told_apart(shell, project, tmp_path):
+    """Of 96 % that are good 96 % are right whatever a text says: that is no model."""
+    data = tmp_path / "rare.jsonl"
+    texts, _ = reviews(100)
+    pairs = [(text, "rare" if n % 25 == 0 else "good") for n, text in enumerate(texts)]
+    data.write_text("".join(json.dumps({"text": a, "label": b}) + "\n" for a, b in pairs))
+    few = ["--epochs", "1", "--set", "training.learning_rate=1e-9", "--wide", "off"]
+    ran = shell("train", data, *FLAGS, *few, "--validation", data, "--out", tmp_path / "m")
+    told = "! always answering ‘good’ would be right about as often: add documents of other classes"
+    assert told in ran.err.splitlines()
+    assert "always answering" not in project.printed.err
+
+
 def test_tfidf_is_scored_beside_the_model_with_advice_where_it_wins(shell, project, tmp_path):
     learnt = DocumentClassifier.load(project.model).facts_["baseline_accuracy"]
     line = f"TF-IDF + logistic regression, to compare: accuracy {learnt:.4f} on the same documents"

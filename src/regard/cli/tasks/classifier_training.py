@@ -254,6 +254,17 @@ def _tell_tfidf(classifier: DocumentClassifier) -> list[str]:
         return []
     theirs, ours = float(str(facts["baseline_accuracy"])), facts.get("validation_accuracy")
     lines = [f"{baseline.name}, to compare: accuracy {theirs:.4f} on the same documents"]
+    if ours is not None and not baseline.multilabel:
+        commonest = int(baseline.frequencies.argmax())
+        # What was held out has nearly the shares of the classes that the training documents have.
+        least = float(baseline.frequencies[commonest]) + 0.5 / int(
+            str(facts["validation_documents"])
+        )
+        if float(str(ours)) <= least:
+            lines.append(
+                f"! always answering ‘{classifier.classes_[commonest]}’ would be right "
+                "about as often: add documents of other classes"
+            )
     if ours is not None and theirs > float(str(ours)):
         lines.append(
             "! the plain method is better here: try --recipe accurate, more documents or texts "
