@@ -68,7 +68,7 @@ def test_labels_the_model_does_not_know_are_counted_and_not_scored(fitted):
     many = [Document("a new kind", f"{number}" * 99) for number in range(9)]
     shown = fitted.evaluate([*documents(), *many]).data.unknown_labels
     assert len(shown) == 5 and shown[0] == "0" * 37 + "..."
-    with pytest.raises(DataError, match="nothing to evaluate"):
+    with pytest.raises(DataError, match=r"nothing to evaluate: no labelled documents were given"):
         fitted.evaluate([])
 
 

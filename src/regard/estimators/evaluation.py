@@ -146,6 +146,8 @@ class _Tally:
 
     def score(self) -> Evaluation:
         """Turn all answers into scores."""
+        if not self._count and not self.unknown:
+            raise DataError("there is nothing to evaluate: no labelled documents were given")
         if not self._count:
             known = [str(name) for name in self.classifier.classes_]
             shown = ", ".join(known[:10]) + (", ..." if len(known) > 10 else "")

@@ -75,6 +75,16 @@ def test_scores_of_documents_that_were_learnt_from_stand_beside_those_of_others(
     assert any(line.startswith("All of these texts are also in the training") for line in lines)
 
 
+def test_a_handful_of_documents_tells_no_two_methods_apart():
+    """Three of three beside none of three is no sure gain, though redrawing gives it each time."""
+    right, wrong = np.tile([0.1, 0.9], (3, 1)), np.tile([0.9, 0.1], (3, 1))
+    given = Predictions.from_probabilities(("a", "b"), np.array([1, 1, 1]), right)
+    found = evaluate(given, baselines=[BaselineAnswers(MAJORITY, wrong)])
+    lines = summary(found)
+    assert "Too few documents to tell it apart from always guessing ‘a’ (+100.0 points)." in lines
+    assert not any(line.startswith("Better") for line in lines)
+
+
 def test_classes_that_are_never_given_are_named():
     truth = np.repeat([0, 1, 2], [90, 8, 2])
     always = evaluate(Predictions(("a", "b", "c"), truth, np.tile([3.0, 1.0, 0.0], (100, 1))))

@@ -282,7 +282,8 @@ def _warn_of_few_steps(classifier: DocumentClassifier) -> list[str]:
         return []
     smaller = f"--set training.batch_size={SMALL_BATCH} or " if size > SMALL_BATCH else ""
     return [
-        f"! so few documents make {steps} steps of training, which teach little; "
+        f"! so few documents make {steps} {'step' if steps == 1 else 'steps'} of "
+        f"training, which teach little; "
         f"try {smaller}more --epochs"
     ]
 

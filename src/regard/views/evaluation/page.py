@@ -62,9 +62,8 @@ def render(evaluation: Evaluation) -> str:
 def _summary(evaluation: Evaluation) -> str:
     first, *rest = headline(evaluation)
     best = find_learned_baseline(evaluation)
-    return summarise(
-        [first, " ".join(rest), *([compare_with(best)] if best else []), *cautions(evaluation)]
-    )
+    beside = [compare_with(best, evaluation.document_count)] if best else []
+    return summarise([first, " ".join(rest), *beside, *cautions(evaluation)])
 
 
 def _scores(evaluation: Evaluation) -> str:
@@ -108,7 +107,7 @@ def _differences(evaluation: Evaluation) -> str:
     items = []
     for baseline in evaluation.baselines:
         note = f' <span class="note">It {escape(baseline.note)}.</span>' if baseline.note else ""
-        items.append(f"<li>{escape(compare_with(baseline))}{note}</li>")
+        items.append(f"<li>{escape(compare_with(baseline, evaluation.document_count))}{note}</li>")
     return f"<ul class='plain'>{''.join(items)}</ul>" if items else ""
 
 

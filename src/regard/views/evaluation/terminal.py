@@ -23,7 +23,7 @@ def summary(evaluation: Evaluation) -> list[str]:
     blocks = [
         [
             *headline(evaluation),
-            *map(compare_with, evaluation.baselines),
+            *(compare_with(one, evaluation.document_count) for one in evaluation.baselines),
             *cautions(evaluation),
         ],
         _scores(evaluation),

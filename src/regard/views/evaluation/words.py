@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...records.audit import FEWEST_DOCUMENTS
 from ...records.evaluation import Baseline, ClassScore, Evaluation
 from ..drawing.words import percent, plural, points, write_interval
 
@@ -48,8 +49,8 @@ def name_baseline(baseline: Baseline) -> str:
     return f"Always guessing ‘{baseline.constant_answer}’"
 
 
-def compare_with(baseline: Baseline) -> str:
-    """Say whether the model beats a plain method, and whether these documents can tell."""
+def compare_with(baseline: Baseline, documents: int) -> str:
+    """Say whether the model beats a plain method, and whether so many documents can tell."""
     name = name_baseline(baseline)
     name = name if baseline.learned else name[0].lower() + name[1:]
     difference = baseline.accuracy_difference
@@ -57,6 +58,8 @@ def compare_with(baseline: Baseline) -> str:
         points(number, sign=True)
         for number in (difference.value, difference.interval.low, difference.interval.high)
     )
+    if documents < FEWEST_DOCUMENTS:
+        return f"Too few documents to tell it apart from {name} ({value} points)."
     gap = f"{value} points, 95 % interval {low} to {high}"
     if difference.interval.low > 0:
         return f"Better than {name} ({gap})."
