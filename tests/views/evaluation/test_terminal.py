@@ -88,14 +88,14 @@ def test_a_handful_of_documents_tells_no_two_methods_apart():
 def test_classes_that_are_never_given_are_named():
     truth = np.repeat([0, 1, 2], [90, 8, 2])
     always = evaluate(Predictions(("a", "b", "c"), truth, np.tile([3.0, 1.0, 0.0], (100, 1))))
-    assert "It answers ‘a’ to every document." in summary(always)
+    assert "The model answers ‘a’ to every document." in summary(always)
     logits = np.eye(5)[np.where(truth == 2, 0, truth)] * 3.0
     names = ("a", "b", "c", "absent", "gone")
     lines = summary(evaluate(Predictions(names, truth, logits)))
-    assert "It never answers ‘c’, 1 of the 3 classes in these documents." in lines
+    assert "The model never answers ‘c’, 1 of the 3 classes in these documents." in lines
     several = np.eye(3)[truth].astype(int)
     given = summary(evaluate(Predictions(("a", "b", "c"), several, np.eye(3)[[0] * 100] - 0.5)))
-    assert "It never answers ‘b’, ‘c’, 2 of the 3 classes in these documents." in given
+    assert "The model never answers ‘b’, ‘c’, 2 of the 3 classes in these documents." in given
     assert not any("never" in line or "every" in line for line in summary(evaluated()))
 
 

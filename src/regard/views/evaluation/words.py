@@ -100,12 +100,12 @@ def _tell_never(evaluation: Evaluation, never: list[str]) -> str:
     """Say which classes the model never gives, or which one it always gives."""
     given = [score.label for score in evaluation.per_class if score.predicted]
     if evaluation.task == "single-label" and len(given) == 1:
-        return f"It answers ‘{given[0]}’ to every document."
+        return f"The model answers ‘{given[0]}’ to every document."
     named = ", ".join(f"‘{label}’" for label in never[:_MOST_NAMED])
     more = f" and {len(never) - _MOST_NAMED:,} more" if len(never) > _MOST_NAMED else ""
     present = sum(1 for score in evaluation.per_class if score.support)
     share = f", {len(never):,} of the {present:,} classes in these documents" if present > 1 else ""
-    return f"It never answers {named}{more}{share}."
+    return f"The model never answers {named}{more}{share}."
 
 
 def shares_of(score: ClassScore) -> tuple[str, str, str]:
