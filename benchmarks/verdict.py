@@ -38,9 +38,9 @@ from regard import DocumentClassifier, HANConfig, TrainingConfig
 from regard.explain.answers import Answers, likeliest
 from regard.explain.methods import METHODS
 from regard.explain.receipts import measure, open_inquiries
-from regard.explain.verdicts import AGREEMENT, ERROR_RATE, LEAST_LEAD
+from regard.explain.verdicts import AGREEMENT
 from regard.models.base import Model
-from regard.records.explanation import Explanation
+from regard.records.explanation import ERROR_RATE, LEAST_LEAD, Explanation
 from regard.records.weights import Weights
 from regard.text.tokenize import TextConfig, tokenize_many
 
