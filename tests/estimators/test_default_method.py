@@ -1,5 +1,6 @@
 """The method called "default" is the one that measured best on documents held out."""
 
+import copy
 import json
 from html import escape
 
@@ -192,3 +193,10 @@ def test_the_choice_reads_a_bounded_number_of_words(tmp_path, repeats):
 def test_what_the_choice_may_read_grows_with_the_training():
     assert affordable_words(0) == FEWEST_WORDS
     assert affordable_words(10**9) == pytest.approx(100 * affordable_words(10**7), rel=0.01)
+
+
+def test_texts_to_choose_a_method_by_may_be_a_stream_and_not_one_text(fitted):
+    classifier = copy.copy(fitted)
+    with pytest.raises(DataError, match="got a single one; put it in a list"):
+        classifier.choose_method("a film")
+    assert classifier.choose_method(iter(reviews(6)[0])).facts_["explain_method"] in METHODS

@@ -96,6 +96,26 @@ def test_columns_of_arrow_are_texts_and_labels(fitted, wrap):
     assert classifier.classes_.tolist() == ["bad", "good"]
 
 
+def test_a_boolean_label_can_be_explained():
+    """What predict gives was no label that explain knew."""
+    classifier = tiny(training__epochs=2).fit(TEXTS, [label == "good" for label in LABELS])
+    for label in (True, np.False_):
+        explanation = classifier.explain(TEXTS[0], label=label, receipt=False)
+        assert explanation.decisions[0].label == str(bool(label)).lower()
+    contrast = classifier.explain(TEXTS[0], method="contrast", label=True, against=False)
+    assert contrast.decisions[0].label == "true"
+
+
+def test_booleans_are_not_validated_by_names():
+    """They became four classes, of which three were called False."""
+    truths = [label == "good" for label in LABELS]
+    with pytest.raises(DataError, match="are booleans, and among those to validate on is 'bad'"):
+        tiny().fit(TEXTS, truths, validation=(TEXTS, LABELS))
+    written = [str(truth).lower() for truth in truths]
+    judged = tiny(training__epochs=1).fit(TEXTS, truths, validation=(TEXTS, written))
+    assert judged.classes_.tolist() == [False, True]
+
+
 def test_one_column_leaves_what_is_one():
     stream = iter(["a", "b"])
     assert one_column(stream, "texts") is stream

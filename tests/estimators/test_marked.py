@@ -7,7 +7,13 @@ import pytest
 
 from regard.errors import DataError
 from regard.estimators.fitting import FitOptions, Reason
-from regard.estimators.marked import Alike, MarkedDocuments, measure_weight, reasons_in_column
+from regard.estimators.marked import (
+    Alike,
+    MarkedDocuments,
+    measure_weight,
+    reasons_in,
+    reasons_in_column,
+)
 from regard.models.wide import WideConfig
 from regard.records.marks import Mark
 from regard.text.document import Document
@@ -183,3 +189,15 @@ def test_no_marks_are_an_error():
 
 def test_marks_about_unknown_labels_are_not_measured(fitted):
     assert measure_weight(fitted.fitted_, [Mark("a text", 0, 1, "reason", "other")]) == {}
+
+
+@pytest.mark.parametrize("wrong", ["0:5", [3], [(0.5, 3)], [(0, 1, 2)], 7, [{"start": 0}]])
+def test_what_is_no_reason_is_named_with_its_text(wrong):
+    with pytest.raises(DataError, match=r"the reasons of text 2 must be a list of \(start, end\)"):
+        reasons_in([Document("a film", "good")] * 2, [None, wrong])
+
+
+def test_reasons_may_be_as_files_and_arrays_have_them():
+    documents = [Document("a fine film", "good")] * 3
+    given = [[{"start_char": 2, "end_char": 6}], np.array([[2, 6]]), [(np.int64(2), 6)]]
+    assert {one.document.text for one in reasons_in(documents, given)} == {"fine"}

@@ -20,7 +20,7 @@ from ..data.batch import Batch
 from ..data.check import estimate_memory
 from ..data.corpus.resident import place_on
 from ..data.labels import LabelIndex
-from ..data.readers import read_texts
+from ..data.readers import read_strings, read_texts
 from ..data.vectors import Coverage, WordVectors, read_vectors
 from ..errors import ConfigError, DataError, NotFittedError
 from ..explain.fitted import Fitted, Question
@@ -313,10 +313,11 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         contrast. Each explanation says how faithful it was measured to be; ``receipt=False`` leaves
         that out, which is several times as quick.
         """
-        question = Question(method, label, against, receipt)
+        fitted, name = self.fitted_, self.label_form_.name
+        question = Question(method, name(label), name(against), receipt)
         if isinstance(texts, str):
-            return self.fitted_.explain([texts], question)[0]
-        return self.fitted_.explain(texts, question)
+            return fitted.explain([texts], question)[0]
+        return fitted.explain(texts, question)
 
     def look(self, documents: Iterable[Document], *, words: Sequence[str] = ()) -> Look:
         """Look through a corpus: words in context, evenness, deciding sentences, doubtful labels.
@@ -324,11 +325,11 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         ``words`` are those to see in context; without any, those are shown whose weight depends
         most on the answer.
         """
-        return look(self, documents, words=words)
+        return look(self, documents_of(documents), words=words)
 
-    def choose_method(self, texts: Sequence[str]) -> Self:
+    def choose_method(self, texts: Iterable[str]) -> Self:
         """Make the method that is most faithful on these texts the one called "default"."""
-        chosen = best_method(self.fitted_, texts)
+        chosen = best_method(self.fitted_, list(read_strings(texts)))
         self.facts_ = {**self.facts_, "explain_method": chosen}
         return self
 

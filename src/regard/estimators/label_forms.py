@@ -13,6 +13,7 @@ from ..config import Plain
 from ..data.labels import LabelIndex
 from ..data.readers import Reader, label_rows, read_texts
 from ..errors import ConfigError, DataError
+from ..records.explanation import ClassName
 
 __all__ = ["LabelForm"]
 
@@ -60,7 +61,20 @@ class LabelForm:
                 f"validation must be texts and their labels, got {given!r:.100}; "
                 "a share is named as DocumentClassifier(validation=0.2)"
             )
-        return read_texts(given[0], self.read(given[1]))
+        rows = self.read(given[1])
+        if self.kind == "booleans":
+            for row in rows:
+                if str(row).lower() not in ("false", "true"):
+                    raise DataError(
+                        f"the labels to train on are booleans, and among those to validate on is "
+                        f"{row!r:.100}"
+                    )
+        return read_texts(given[0], rows)
+
+    def name(self, label: ClassName | None) -> ClassName | None:
+        """Return the name of a label that is given as ``predict`` gives it."""
+        truth = self.kind == "booleans" and isinstance(label, bool | np.bool_)
+        return str(bool(label)).lower() if truth else label
 
     def classes(self, labels: LabelIndex) -> NDArray[np.generic]:
         """The classes as scikit-learn sees them."""

@@ -12,7 +12,8 @@ held out: a model that has learnt from the best part of a text cannot be judged 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -232,7 +233,26 @@ def reasons_in(documents: Sequence[Document], marked: Sequence[Sequence[Span]]) 
     """Make a reason of the spans in each document; none where nothing is marked, or no label is."""
     if len(documents) != len(marked):
         raise DataError(f"there are {len(documents):,} texts, but reasons for {len(marked):,}")
-    return _reasons(zip(documents, marked, strict=True))
+    spans = (_spans(given, number) for number, given in enumerate(marked, 1))
+    return _reasons(zip(documents, spans, strict=True))
+
+
+def _spans(given: object, number: int) -> list[Span]:
+    """The spans that were marked in one text, as pairs or as files have them."""
+    wanted = f"the reasons of text {number:,} must be a list of (start, end), got {given!r:.60}"
+    if given is None:
+        return []
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        raise DataError(wanted)
+    found = []
+    for one in given:
+        ends = (one.get("start_char"), one.get("end_char")) if isinstance(one, Mapping) else one
+        try:
+            start, end = map(operator.index, ends)
+        except (TypeError, ValueError):
+            raise DataError(wanted) from None
+        found.append((start, end))
+    return found
 
 
 def _reasons(marked: Iterable[tuple[Document, Sequence[Span]]]) -> list[Reason]:
