@@ -101,7 +101,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "erasure": (*inside("explain", "erasing lime"), *HAN, *KERNELS[:2]),
     "explaining": (*ANSWERING, *EXPLAINING),
     "export": inside("export", "equations graph onnx_folder reader"),
-    "export-html": (*inside("export", "html_page packing rounding"), "export/assets"),
+    "export-html": (*inside("export", "contents html_page packing rounding"), "export/assets"),
     "few_pairs": TRANSLATING,
     "flickr8k": CAPTIONER,
     "flickr8k-transformer": (*CAPTIONER, *TRANSFORMER, "nn/decoding/transformer.py"),

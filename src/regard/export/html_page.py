@@ -8,8 +8,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -23,12 +23,20 @@ from ..estimators.saved import Saved, SavedWide
 from ..explain.fitted import Fitted
 from ..files import write_file
 from ..models.han import HANConfig
-from ..models.ngrams import SELDOM, NGramTable
 from ..serve.page import page, script, style
 from ..views.drawing.page import escape
 from ..views.drawing.words import percent
 from ..views.explanation.receipt import CONCLUSIONS, MEANINGS
-from .packing import ALPHABET, fold_signs, narrowest, ngram_tree, pack, spell
+from .contents import (
+    SCORES,
+    About,
+    Arrays,
+    network_arrays,
+    networks_of,
+    prefixes_of,
+    wide_arrays,
+)
+from .packing import ALPHABET, pack, spell
 from .reader import asset, scanner_rules
 from .rounding import (
     RoundedVectors,
@@ -66,11 +74,6 @@ SCRIPTS = (
 )
 """The scripts of the page, in their order."""
 
-About = dict[str, object]
-Arrays = dict[str, NDArray[np.generic]]
-Floats = NDArray[np.float64]
-Weights = Mapping[str, Floats]
-
 
 def write_page(saved: Saved, out: Path) -> str:
     """Write the page, and return what is to be said of it; the model is called as the file is."""
@@ -88,7 +91,7 @@ def write_page(saved: Saved, out: Path) -> str:
         f"{_DOCUMENTS} made-up documents",
     ]
     if count > 1:
-        own = {name: part for name, part in arrays.items() if name.startswith(f"{_name(0)}.")}
+        own = {name: part for name, part in arrays.items() if name.startswith("network0.")}
         told[0] += f", {len(spell(pack({}, own))) / 1e6:.1f} of it for each of its {count} networks"
     if len(whole) > LARGEST:
         fewer = "fewer --seeds, or with " if count > 1 else ""
@@ -111,7 +114,7 @@ def require_plain(saved: Saved) -> None:
         wanted += [
             ("network.encoder", network.encoder, ("recurrent", "none"), ()),
             ("network.pooling", network.pooling, ("attention", "mean"), others),
-            ("network.score", network.score, _SCORES, ()),
+            ("network.score", network.score, SCORES, ()),
             ("network.reading", network.reading, ("isolated",), ("flow",)),
         ]
     for setting, found, able, elsewhere in wanted:
@@ -135,7 +138,7 @@ class Rounded:
 def round_model(saved: Saved, fitted: Fitted) -> Rounded:
     """Round a model as coarsely as its answers to made-up documents allow."""
     known, tried = (imagine_documents(saved, _DOCUMENTS, seed=seed) for seed in (0, 1))
-    tables = [weights["embedding.weight"] for weights in _networks(saved, fitted)]
+    tables = [weights["embedding.weight"] for weights in networks_of(saved, fitted)]
     shifts = word_shifts(len(saved.vocab))
     matter = sensitivity(fitted, known, shifts)
     parts = () if saved.wide is None else saved.wide.parts
@@ -166,7 +169,7 @@ def round_model(saved: Saved, fitted: Fitted) -> Rounded:
 def _difference(saved: Saved, fitted: Fitted, rounded: Rounded, batch: Batch) -> float:
     """The most by which probabilities differ between a model and what is left of it."""
     weights = dict(saved.weights)
-    for prefix, vectors in zip(_prefixes(saved), rounded.vectors, strict=True):
+    for prefix, vectors in zip(prefixes_of(saved), rounded.vectors, strict=True):
         weights[f"{prefix}embedding.weight"] = _tensor(vectors.vectors)
     wide = saved.wide
     if wide is not None:
@@ -184,13 +187,12 @@ def _content(saved: Saved, fitted: Fitted, rounded: Rounded, name: str) -> tuple
     text, network = saved.settings.text, saved.settings.network
     assert isinstance(network, HANConfig)
     arrays: Arrays = {"shifts": rounded.vectors[0].shifts}
-    networks = zip(_networks(saved, fitted), rounded.vectors, strict=True)
-    for number, (own, vectors) in enumerate(networks):
-        for key, array in _network_arrays(own, network, vectors).items():
-            arrays[f"{_name(number)}.{key}"] = array
+    networks = networks_of(saved, fitted)
+    for number, (weights, vectors) in enumerate(zip(networks, rounded.vectors, strict=True)):
+        arrays |= network_arrays(number, weights, network, vectors)
     wide = None
     if saved.wide is not None:
-        wide, beside = _wide_content(saved.wide, rounded, len(saved.vocab))
+        wide, beside = wide_arrays(saved.wide, rounded.weights, len(saved.vocab))
         arrays |= beside
     about: About = {
         "name": name,
@@ -221,133 +223,9 @@ def _content(saved: Saved, fitted: Fitted, rounded: Rounded, name: str) -> tuple
     return about, arrays
 
 
-def _wide_content(wide: SavedWide, rounded: Rounded, word_count: int) -> tuple[About, Arrays]:
-    """The same of the n-grams alone."""
-    arrays: Arrays = {}
-    parts = []
-    for place, (part, weights) in enumerate(zip(wide.parts, rounded.weights, strict=True)):
-        prefix = f"ngrams{place}"
-        emphasis = asdict(part.table.emphasis)
-        parts.append({"name": prefix, "step": weights.step, "emphasis": emphasis})
-        for key, array in _ngram_arrays(part.table, weights, word_count).items():
-            arrays[f"{prefix}.{key}"] = array
-    intercepts = wide.intercepts.tolist()
-    about: About = {"scale": wide.scale, "intercepts": intercepts, "parts": parts}
-    if (marking := wide.parts[0].table.marking) is not None:
-        arrays["marking"] = marking.log_odds
-        about["seldom"] = SELDOM
-    return about, arrays
-
-
 def _method(fitted: Fitted) -> str:
     """How the page explains where nobody asks for a method: as the model does, if it can."""
     return fitted.default_method if fitted.default_method in METHODS else METHODS[0]
-
-
-def _name(number: int) -> str:
-    """What the script calls one of the networks."""
-    return f"network{number}"
-
-
-def _prefixes(saved: Saved) -> list[str]:
-    """How the names of the weights of each network begin."""
-    count = saved.settings.seeds
-    return [""] if count == 1 else [f"members.{number}." for number in range(count)]
-
-
-def _networks(saved: Saved, fitted: Fitted) -> list[Weights]:
-    """The weights of each network that answers, by their names in it alone."""
-    weights = {
-        name: tensor.detach().double().numpy()
-        for name, tensor in fitted.model.network.state_dict().items()
-    }
-    return [_within(weights, prefix) for prefix in _prefixes(saved)]
-
-
-def _within(weights: Weights, prefix: str) -> Weights:
-    """Those weights whose names begin so, by the rest of their names."""
-    return {
-        name.removeprefix(prefix): one for name, one in weights.items() if name.startswith(prefix)
-    }
-
-
-def _network_arrays(weights: Weights, config: HANConfig, vectors: RoundedVectors) -> Arrays:
-    parts: dict[str, Floats] = {}
-    for level in ("words", "sentences"):
-        for number in range(config.layers if config.encoder == "recurrent" else 0):
-            recurrent = f"{level}.encoder.layers.{{}}_l{number}".format
-            for name, part in _layer_arrays(weights, recurrent, config.directions).items():
-                parts[f"{level}.layer{number}.{name}"] = part
-        if config.encoder == "none":
-            parts[f"{level}.layer0.inputWeight"] = np.eye(config.embedding_size)
-            parts[f"{level}.layer0.inputBias"] = np.zeros(config.embedding_size)
-        if config.pooling == "attention":
-            pooling = _within(weights, f"{level}.pooling.")
-            for name, part in _SCORES[config.score](pooling["query"][0], pooling).items():
-                parts[f"{level}.{name}"] = part
-    parts["words.layer0.inputWeight"] = parts["words.layer0.inputWeight"] @ vectors.basis
-    for name in ("classify.weight", "classify.bias"):
-        parts[name] = weights[name]
-    return {
-        "vectors": narrowest(fold_signs(vectors.numbers.T)),
-        **{name: part.astype(np.float32) for name, part in parts.items()},
-    }
-
-
-def _context(query: Floats, weights: Weights) -> Weights:
-    key, bias = weights["score.key.weight"], weights["score.key.bias"]
-    return {"keyWeight": key, "keyBias": bias, "query": query}
-
-
-def _additive(query: Floats, weights: Weights) -> Weights:
-    # The query is the same for every text, and so is what it adds to each key.
-    bias = weights["score.query.weight"] @ query
-    out = weights["score.out.weight"]
-    return {"keyWeight": weights["score.key.weight"], "keyBias": bias, "query": out}
-
-
-def _concat(query: Floats, weights: Weights) -> Weights:
-    of_query, of_key = np.split(weights["score.both.weight"], [len(query)], axis=1)
-    return {"keyWeight": of_key, "keyBias": of_query @ query, "query": weights["score.out.weight"]}
-
-
-_SCORES: dict[str, Callable[[Floats, Weights], Weights]] = {
-    "context": _context,
-    "additive": _additive,
-    "concat": _concat,
-    "dot": lambda query, weights: {"query": query},
-    "general": lambda query, weights: {"query": query @ weights["score.key.weight"]},
-    "general_diag": lambda query, weights: {"query": query * weights["score.diagonal"]},
-}
-"""Each score as v · tanh(U h + b), with v as query, U and b as key; without a key as v · h."""
-
-
-def _layer_arrays(
-    weights: Weights, saved_as: Callable[[str], str], directions: int
-) -> dict[str, Floats]:
-    """The parts of a recurrent layer: both directions read the items, each by its own weights."""
-    ends = ("", "_reverse")[:directions]
-
-    def of(name: str) -> list[Floats]:
-        return [weights[saved_as(name) + end] for end in ends]
-
-    return {
-        "inputWeight": np.concatenate(of("weight_ih")),
-        "inputBias": np.concatenate(of("bias_ih")),
-        **{f"hiddenWeight{place}": part for place, part in enumerate(of("weight_hh"))},
-        **{f"hiddenBias{place}": part for place, part in enumerate(of("bias_hh"))},
-    }
-
-
-def _ngram_arrays(table: NGramTable, weights: RoundedWeights, word_count: int) -> Arrays:
-    # The rarest first: they are most, and so the smallest numbers stand for them.
-    negative, places = np.unique(-table.rarity, return_inverse=True)
-    return {
-        **ngram_tree(table.keys, word_count),
-        "palette": -negative,
-        "rarity": narrowest(places.astype(np.int64)),
-        "weights": narrowest(fold_signs(weights.numbers)),
-    }
 
 
 def _tensor(vectors: NDArray[np.float64]) -> Tensor:
