@@ -121,6 +121,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "marked-words": ("audit/plausibility.py", "records/weights.py"),
     "reasons": (*CLASSIFIER, "estimators/marked.py"),
     "letters-of-new": CLASSIFIER,
+    "recipes": CLASSIFIER,
     "needle": (*CHOSEN, "audit/needle.py"),
     "other-films": CLASSIFIER,
     "other-sets": CLASSIFIER,

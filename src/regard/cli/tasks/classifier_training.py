@@ -267,8 +267,8 @@ def _tell_tfidf(classifier: DocumentClassifier) -> list[str]:
             )
     if ours is not None and theirs > float(str(ours)):
         lines.append(
-            "! the plain method is better here: try --recipe accurate, more documents or texts "
-            "without labels (--unlabelled), and prefer TF-IDF unless regard evaluate says otherwise"
+            "! the plain method is better here: try more documents or texts without labels "
+            "(--unlabelled), and prefer TF-IDF unless regard evaluate says otherwise"
         )
     return lines
 
