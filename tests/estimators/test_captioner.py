@@ -142,6 +142,11 @@ def test_a_picture_that_is_missing_is_counted_once_whatever_captions_it_has(
     assert quick.facts_["pictures_left_out"] == 1
 
 
+def test_what_is_held_out_is_a_pair(pictures, captions):
+    with pytest.raises(ConfigError, match="validation must be pictures and captions, got"):
+        made().fit(pictures, captions, validation=0.2)
+
+
 def test_several_captions_of_a_picture_stay_on_one_side(pictures, captions):
     several = [[caption, f"{caption} again"] for caption in captions]
     quick = made(training=TrainingConfig(epochs=1, monitor="bleu"), validation=0.2)

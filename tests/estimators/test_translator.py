@@ -221,6 +221,26 @@ def test_settings_that_do_not_fit_are_an_error(changes, message):
         new_translator(**changes).fit(LINES[:30], CAPITALS[:30])
 
 
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"network": "seq2seq"}, r"network must be settings, as Seq2SeqConfig\(\) makes them"),
+        ({"training": {"epochs": 1}}, r"training must be .* got {'epochs': 1}"),
+        ({"units": None}, r"units must be .* UnitsConfig\(\) makes them; got None"),
+        ({"generation": "beam"}, r"generation must be .* got 'beam'"),
+    ],
+)
+def test_a_parameter_of_another_kind_is_named(given, message):
+    with pytest.raises(ConfigError, match=message):
+        Translator(**given, device="cpu", progress=False).fit(LINES[:30], CAPITALS[:30])
+
+
+@pytest.mark.parametrize("given", [0.2, (LINES[:5],)])
+def test_what_is_held_out_is_a_pair(given):
+    with pytest.raises(ConfigError, match="validation must be sources and targets, got"):
+        new_translator().fit(LINES[:30], CAPITALS[:30], validation=given)
+
+
 def test_one_vocabulary_may_be_shared():
     made = new_translator(training__epochs=1, network__tied="all", units__shared=True)
     made.fit(LINES[:30], CAPITALS[:30])

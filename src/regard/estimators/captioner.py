@@ -150,7 +150,10 @@ class Captioner(WritingEstimator[ShowAttendTellConfig]):
 
         Pictures that cannot be read are left out, with a warning that names them.
         """
-        held_out = None if validation is None else caption_pictures(*validation)
+        held_out = None
+        if validation is not None:
+            self._require_pair(validation, "pictures and captions")
+            held_out = caption_pictures(*validation)
         with TrainingProgress(quiet=not self.progress, lines=False) as bar:
             options = FitOptions(observers=(bar,))
             return self.fit_captions(

@@ -133,7 +133,10 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         well. On a terminal and in a notebook a bar shows how it goes, unless ``progress`` is false.
         """
         form, named = LabelForm.of(labels)
-        held_out = None if validation is None else form.read_pair(validation)
+        held_out = None
+        if validation is not None:
+            self._require_pair(validation, "texts and their labels")
+            held_out = form.read_pair(validation)
         documents: Iterable[Document] = read_texts(texts, named)
         marked = list[Reason]()
         if reasons is not None:

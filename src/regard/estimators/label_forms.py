@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..config import Plain
 from ..data.labels import LabelIndex
 from ..data.readers import Reader, label_rows, read_texts
-from ..errors import ConfigError, DataError
+from ..errors import DataError
 from ..records.explanation import ClassName
 
 __all__ = ["LabelForm"]
@@ -56,11 +56,6 @@ class LabelForm:
 
     def read_pair(self, given: tuple[Iterable[str], Iterable[object]]) -> Reader:
         """Read other texts, with labels of the same form."""
-        if not isinstance(given, Sequence) or len(given) != 2:
-            raise ConfigError(
-                f"validation must be texts and their labels, got {given!r:.100}; "
-                "a share is named as DocumentClassifier(validation=0.2)"
-            )
         rows = self.read(given[1])
         if self.kind == "booleans":
             for row in rows:

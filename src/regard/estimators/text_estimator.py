@@ -7,7 +7,7 @@ Scikit-learn asks for the parameters by name, those of settings among them under
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from inspect import signature
 from typing import Self
 
@@ -87,6 +87,14 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
                 f"{name} must be settings, as {type(usual).__name__}() makes them"
                 f"{', or None' if optional else ''}; got {given!r:.100}",
             )
+
+    def _require_pair(self, validation: object, what: str) -> None:
+        """Raise ``ConfigError`` where documents to validate on are not a pair of columns."""
+        require(
+            isinstance(validation, Sequence) and len(validation) == 2,
+            f"validation must be {what}, got {validation!r:.100}; "
+            f"a share is named as {type(self).__name__}(validation=0.2)",
+        )
 
     def _unfit(self) -> None:
         """Make sure that a fit that fails half-way leaves nothing to predict with."""

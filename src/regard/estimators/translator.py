@@ -114,7 +114,10 @@ class Translator(WritingEstimator[PairConfig]):
         training pairs is held out. On a terminal and in a notebook a bar shows how it goes,
         unless ``progress`` is false.
         """
-        held_out = None if validation is None else pair_texts(*validation)
+        held_out = None
+        if validation is not None:
+            self._require_pair(validation, "sources and targets")
+            held_out = pair_texts(*validation)
         with TrainingProgress(quiet=not self.progress, lines=False) as bar:
             options = FitOptions(observers=(bar,))
             return self.fit_pairs(pair_texts(sources, targets), held_out, options=options)
@@ -142,8 +145,9 @@ class Translator(WritingEstimator[PairConfig]):
     ) -> Self:
         """Train on pairs, which are written to files first: they need not fit into memory."""
         self._require_settings()
+        require_one_of("monitor", self.training.monitor, PairJudge.names)
+        self._require_vocabularies()
         holdout = Holdout(self.validation, self.training.seed)
-        self._require_settings()
         device = choose_device(self.device)
         with begin_fit(options) as fit:
             heeding = fit.run.interrupts.heeding
@@ -335,8 +339,8 @@ class Translator(WritingEstimator[PairConfig]):
         self._adopt(*units, choose_device(device), saved.settings)
         return self._take_over(saved)
 
-    def _require_settings(self) -> None:
-        require_one_of("monitor", self.training.monitor, PairJudge.names)
+    def _require_vocabularies(self) -> None:
+        """Raise ``ConfigError`` where one table is to read and write what has two vocabularies."""
         if self.network.tied == "all" and not self.units.shared:
             raise ConfigError("network.tied='all' needs one vocabulary; set units.shared=true")
 
