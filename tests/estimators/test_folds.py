@@ -182,4 +182,6 @@ def test_ctrl_c_in_a_fold_leaves_a_model(steps):
     classifier.fit_documents(read_texts(TEXTS, LABELS), options=options)
     assert classifier.predict_proba(TEXTS[:3]).shape == (3, 2)
     assert classifier.facts_["validation_documents"] <= len(TEXTS) / FOLDS
+    # Its network is that of a fold, which was trained before none.
+    assert "folds" not in classifier.facts_ and classifier.history_.folds == ()
     assert np.mean(classifier.predict(TEXTS) == np.array(LABELS)) > 0.4

@@ -669,11 +669,12 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
 
     def _data_facts(self, data: Prepared, held_out: HeldOut | None) -> dict[str, Plain]:
         skipped = {"rows_skipped": data.check.skipped_rows} if data.check.readings else {}
+        folds = () if self.history_ is None else self.history_.folds
         return {
             **skipped,
             "training_documents": len(data.training),
             "validation_documents": len(data.validation if held_out is None else held_out.labels),
-            **({"folds": data.fold_count} if data.fold_count else {}),
+            **({"folds": len(folds)} if folds else {}),
             "words_in_vocabulary": len(data.vocab),
             **({"seeds": self.settings_.seeds} if self.settings_.seeds > 1 else {}),
             **(ngram_facts(self.model_) if isinstance(self.model_, Wide) else {}),

@@ -99,6 +99,7 @@ def train_members(
         if not members and not of_folds:
             raise
     seconds = sum(member.history.seconds for member in (*of_folds, *members))
+    before = [fold.history for fold in of_folds] if members else []
     if not members:  # ended in a fold: the network of the first one has learnt from most
         members, answers = of_folds[:1], answers[:1]
     networks = [member.network for member in members]
@@ -107,8 +108,7 @@ def train_members(
         held_out = HeldOut.joined(answers) if answers else None
     else:
         held_out = answer(model, data.validation, 0)
-    folds = [fold.history for fold in of_folds]
-    histories = [member.history.with_folds(folds) for member in members]
+    histories = [member.history.with_folds(before) for member in members]
     return TrainedMembers(model, histories, held_out, seconds)
 
 
