@@ -8,7 +8,7 @@ import pytest
 
 from regard import DocumentClassifier
 from support.killing import kill_once_there
-from support.reviews import reviews
+from support.reviews import reviews, tiny
 
 COUNT = 16_000
 TEXTS = reviews(50, seed=3)[0]
@@ -116,6 +116,25 @@ def test_a_share_of_no_rows_has_the_columns_of_the_others(shell, project, tmp_pa
         assert empty.read_bytes() == b""
     else:
         assert empty.read_bytes() == full.read_bytes().splitlines(keepends=True)[0]
+
+
+def test_a_share_of_no_rows_has_the_type_of_labels_that_are_not_sure_enough(
+    shell, project, tmp_path
+):
+    model, out = tmp_path / "model", tmp_path / "out.parquet"
+    tiny(training__epochs=1).fit(*reviews(30, classes=(1, 2))).save(model)
+    full, empty = (tmp_path / f"out.part-{number}-of-2.parquet" for number in (1, 2))
+    share = ("predict", model, project.new, "--out", out, "--shard")
+    assert shell(*share, "1/2").code == shell(*share, "2/2", "--abstain-below", "1").code == 0
+    assert pyarrow.parquet.read_schema(empty) == pyarrow.parquet.read_schema(full)
+
+
+def test_a_share_of_no_rows_says_what_parquet_cannot_hold(shell, project, tmp_path):
+    data = tmp_path / "new.jsonl"
+    data.write_text('{"text": "a film", "about": {}}\n')
+    for number in (1, 2):
+        share = ("--shard", f"{number}/2", "--out", tmp_path / "out.parquet")
+        assert "write .jsonl instead" in shell("predict", project.model, data, *share).error
 
 
 def test_a_file_of_no_rows_has_names_all_the_same(shell, project, tmp_path):

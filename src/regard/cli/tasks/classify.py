@@ -273,7 +273,9 @@ class _Answering:
         if first is None and not names:
             return None
         given = dict.fromkeys(names) if first is None else to_row(first, documents.columns)
-        (answer,) = self.labelling.rows(self.fitted, ["" if first is None else first.text])
+        # Where no label is given it has no type.
+        labelling = replace(self.labelling, abstain_below=0.0)
+        (answer,) = labelling.rows(self.fitted, ["" if first is None else first.text])
         return {**given, **answer}
 
 

@@ -252,7 +252,8 @@ class ParquetEncoder(RowEncoder):
 
     def encode_none(self, like: Cells) -> bytes:
         """Return the columns alone, with the types that they have in this row."""
-        self._schema = _schema([_encodable_row(like)])
+        self.encode([like], 1)  # what Parquet cannot hold is an error here too
+        assert self._schema is not None
         return self._schema.serialize().to_pybytes()
 
     def adopt(self, path: Path) -> None:
