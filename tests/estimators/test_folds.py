@@ -133,6 +133,7 @@ def test_a_killed_fit_goes_on_where_it_was(folded, tmp_path, share):
     assert sum(steps.trainings) < sum(folded[1].trainings)
     assert np.array_equal(resumed.predict_proba(TEXTS), folded[0].predict_proba(TEXTS))
     assert resumed.temperature_ == folded[0].temperature_
+    assert resumed.history_.fold_scores == folded[0].history_.fold_scores
 
 
 def test_a_share_is_held_out_where_documents_are_many_or_very_few():
