@@ -116,6 +116,14 @@ def test_booleans_are_not_validated_by_names():
     assert judged.classes_.tolist() == [False, True]
 
 
+def test_tables_of_arrow_are_read_as_other_frames_are(fitted):
+    alone = pyarrow.table({"text": TEXTS})
+    assert np.array_equal(fitted.predict_proba(alone), fitted.predict_proba(TEXTS))
+    assert fitted.score(TEXTS, pyarrow.table({"label": LABELS})) == fitted.score(TEXTS, LABELS)
+    with pytest.raises(DataError, match=r"shape \(40, 2\) with the columns text, title; give one"):
+        fitted.predict(pyarrow.table({"text": TEXTS, "title": TEXTS}))
+
+
 def test_one_column_leaves_what_is_one():
     stream = iter(["a", "b"])
     assert one_column(stream, "texts") is stream

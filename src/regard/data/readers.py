@@ -310,7 +310,7 @@ def _require_in_order(given: object, name: str, *, of: str) -> None:
         raise DataError(f"{wanted} a mapping of {_shown(given)}")
     if isinstance(given, set | frozenset):
         raise DataError(f"{wanted} a set, whose order is another in every run")
-    if not isinstance(given, Iterable):
+    if not isinstance(given, Iterable) and not _shape(given):  # a table of Arrow has a shape alone
         raise DataError(f"{wanted} {given!r:.100}")
 
 
