@@ -670,9 +670,11 @@ class DocumentClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
     def _data_facts(self, data: Prepared, held_out: HeldOut | None) -> dict[str, Plain]:
         skipped = {"rows_skipped": data.check.skipped_rows} if data.check.readings else {}
         folds = () if self.history_ is None else self.history_.folds
+        # Ended in a fold, the model is the network of the first one.
+        training = data.sides(0)[0] if data.fold_count and not folds else data.training
         return {
             **skipped,
-            "training_documents": len(data.training),
+            "training_documents": len(training),
             "validation_documents": len(data.validation if held_out is None else held_out.labels),
             **({"folds": len(folds)} if folds else {}),
             "words_in_vocabulary": len(data.vocab),
