@@ -257,7 +257,10 @@ class Evaluation(Record):
         return [score.label for score in self.per_class if score.support and not score.predicted]
 
     def absent(self) -> list[str]:
-        """Return the classes that no document has and no answer gives: they count in no score."""
+        """Return the classes that no document has and no answer gives.
+
+        They count in no score, but where a document may have several labels as 0 in the macro F1.
+        """
         return [score.label for score in self.per_class if score.absent]
 
     def mix_ups(self) -> list[MixUp]:

@@ -7,6 +7,7 @@ from rich.cells import cell_len
 from regard.records.evaluation import MAJORITY, DataNotes, Fresh, Interval
 from regard.tasks.metrics import evaluate
 from regard.tasks.predictions import BaselineAnswers, Predictions
+from regard.views.evaluation.page import glossary
 from regard.views.evaluation.terminal import summary
 from support.evaluations import complete, evaluated, predictions
 
@@ -111,6 +112,16 @@ def test_what_was_not_measured_of_a_class_is_no_zero():
     assert "in no document and no answer, so in no score: absent, gone" in lines
     shown = [score.f1 for score in found.per_class if not score.absent]
     assert found.macro_f1 == pytest.approx(sum(shown) / 3)
+
+
+def test_a_label_that_occurs_nowhere_counts_in_the_macro_f1_of_several_and_that_is_said():
+    truth = np.array([[1, 0, 0], [0, 1, 0]] * 10)
+    found = evaluate(Predictions(("a", "b", "gone"), truth, 6.0 * truth - 3))
+    assert found.macro_f1 == pytest.approx(2 / 3)
+    said = "in no document and no answer, which the macro F1 counts as 0: gone"
+    assert said in summary(found)
+    assert "no answer gives counts as 0." in glossary(found)
+    assert "without those that no document has" in glossary(evaluated())
 
 
 def test_names_cannot_steer_the_terminal():

@@ -224,6 +224,11 @@ _GLOSSARY = (
 )  # fmt: skip
 _MULTILABEL = (
     ("Accuracy", "The share of documents whose labels are all right and none too many."),
+    (
+        "Macro F1",
+        "The mean F1 of the labels, each counting the same however rare; one that no "
+        "document has and no answer gives counts as 0.",
+    ),
     ("Hamming loss", "The share of single decisions, label by label, that are wrong."),
 )
 

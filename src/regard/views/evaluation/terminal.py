@@ -76,15 +76,16 @@ def _classes(evaluation: Evaluation) -> list[str]:
     ]
     lines = _align(rows) + ([_tell_left_out(shown, left_out)] if left_out else [])
     if absent := evaluation.absent():
-        lines.append(_tell_absent(absent))
+        lines.append(_tell_absent(absent, several=evaluation.task == "multi-label"))
     return lines
 
 
-def _tell_absent(absent: Sequence[str]) -> str:
-    """Name the classes that no document has and no answer gives."""
+def _tell_absent(absent: Sequence[str], *, several: bool) -> str:
+    """Name the classes that no document has and no answer gives, and say what they count."""
     named = ", ".join(absent[:_MOST_ABSENT])
     more = f" and {len(absent) - _MOST_ABSENT:,} more" if len(absent) > _MOST_ABSENT else ""
-    return f"in no document and no answer, so in no score: {named}{more}"
+    counted = "which the macro F1 counts as 0" if several else "so in no score"
+    return f"in no document and no answer, {counted}: {named}{more}"
 
 
 def _tell_left_out(shown: Sequence[ClassScore], left_out: Sequence[ClassScore]) -> str:
