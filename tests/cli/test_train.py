@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import threading
 from pathlib import Path
 
@@ -13,10 +14,15 @@ import pyarrow.parquet
 import pytest
 
 from regard import DocumentClassifier
+from regard.cli.tasks.classifier_training import _describe_training
+from regard.cli.training import describe_end
 from regard.data.locks import hold_lock
+from regard.data.readers import read_texts
+from regard.estimators.fitting import FitOptions
+from regard.training.observers import Observer
 from support.cli_files import COLUMNS, rows, write_csv
 from support.ctrl_c import ctrl_c
-from support.reviews import FLAGS, reviews, tagged
+from support.reviews import FLAGS, reviews, tagged, tiny
 
 ONE_EPOCH = [*FLAGS, "--epochs", "1", "--no-baseline"]
 
@@ -206,6 +212,31 @@ def test_the_score_of_folds_is_not_called_that_of_several_networks_together(shel
     (line,) = (one for one in ran.err.splitlines() if "held-out" in one)
     assert line.startswith("epochs: 1, as many as the folds took: accuracy ")
     assert ", each in one of 4 folds and answered by one network, not by the 2 together; " in line
+
+
+class PressedAt(Observer):
+    """Presses Ctrl-C at a step, counted through all trainings."""
+
+    def __init__(self, at):
+        self.left = at
+
+    def on_step(self, step):
+        self.left -= 1
+        if not self.left:
+            signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.parametrize(
+    ("step", "said"), [(30, "best epoch "), (85, "ended in the first epoch"), (98, "best epoch 1")]
+)
+def test_a_training_that_was_ended_is_not_called_as_long_as_folds_took(step, said):
+    """In the second of four folds of twenty steps, and in the two epochs of the last training."""
+    classifier = tiny(training__epochs=2)
+    options = FitOptions(observers=(PressedAt(step),), choose_method=False)
+    classifier.fit_documents(read_texts(*reviews(200)), options=options)
+    line, *_ = _describe_training(classifier, Path("model"))
+    assert line.startswith(said) and "as many as the folds took" not in line
+    assert describe_end(classifier.history_, [], stopped=True)[0].startswith("stopped by hand; ")
 
 
 def test_unlabelled_texts_teach_word_vectors(shell, project, tmp_path):

@@ -185,5 +185,6 @@ def test_ctrl_c_in_a_fold_leaves_a_model(steps):
     assert classifier.facts_["validation_documents"] <= len(TEXTS) / FOLDS
     # Its network is that of a fold, which was trained before none.
     assert "folds" not in classifier.facts_ and classifier.history_.folds == ()
+    assert classifier.history_.interrupted
     assert classifier.facts_["training_documents"] == len(TEXTS) * (FOLDS - 1) / FOLDS
     assert np.mean(classifier.predict(TEXTS) == np.array(LABELS)) > 0.4

@@ -101,7 +101,8 @@ def train_members(
     seconds = sum(member.history.seconds for member in (*of_folds, *members))
     before = [fold.history for fold in of_folds] if members else []
     if not members:  # ended in a fold: the network of the first one has learnt from most
-        members, answers = of_folds[:1], answers[:1]
+        ended = replace(of_folds[0].history, stopped="interrupted")
+        members, answers = [replace(of_folds[0], history=ended)], answers[:1]
     networks = [member.network for member in members]
     model = ensemble_of(networks, multilabel=data.labels.multilabel)
     if of_folds:

@@ -203,10 +203,12 @@ def _describe_training(classifier: DocumentClassifier, out: Path) -> Sequence[st
         accuracy, f1 = (
             float(str(facts[f"validation_{name}"])) for name in ("accuracy", "macro_f1")
         )
-        kept = f"best epoch {facts['best_epoch']}"
+        epoch, history = facts["best_epoch"], classifier.history_
+        kept = "ended in the first epoch" if epoch is None else f"best epoch {epoch}"
         asked = f"{facts['validation_documents']:,} held-out documents"
         if "folds" in facts:
-            kept = f"epochs: {facts['best_epoch']}, as many as the folds took"
+            if history is not None and not history.interrupted:
+                kept = f"epochs: {epoch}, as many as the folds took"
             asked += f", each in one of {facts['folds']} folds"
             if "seeds" in facts:
                 asked += f" and answered by one network, not by the {facts['seeds']} together"
