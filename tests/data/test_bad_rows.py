@@ -197,6 +197,8 @@ def test_rows_without_group_or_time_are_bad_rows():
 def test_when_every_row_is_bad_that_is_an_error():
     with pytest.raises(DataError, match=r"all 2 rows of rows are bad; first rows:1: .*no column"):
         list(read_rows([{"a": 1}, {"b": 2}], on_bad_row="skip"))
+    with pytest.raises(DataError, match=r"the only row of rows is bad: rows:1: .*no column"):
+        list(read_rows([{"a": 1}], on_bad_row="skip"))
 
 
 def test_only_the_first_hundred_bad_rows_are_kept_but_all_are_counted():

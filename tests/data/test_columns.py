@@ -95,6 +95,8 @@ def test_texts_that_occur_twice_may_be_a_group(tmp_path, carry):
         (5.0, 5),
         (True, "true"),
         (np.bool_(False), "false"),
+        (datetime.date(2024, 1, 31), "2024-01-31"),
+        (datetime.datetime(2024, 1, 31, 8, 30), "2024-01-31T08:30:00"),
         (["a", "b"], ("a", "b")),
         (("b", "a", "b"), ("b", "a")),
         ([1, 2.0, " x "], ("1", "2", "x")),

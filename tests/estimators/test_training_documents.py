@@ -159,6 +159,7 @@ def test_rows_that_were_not_read_are_in_the_check(tmp_path):
         ([Document("a", "x"), Document("b", "y")], [], "no documents to validate on"),
         ([Document("a"), Document("b")], None, "have no labels"),
         ([Document("a", "x")] * 3, None, "all 3 documents have the label 'x'"),
+        ([Document("a", "x")], None, "the only document has the label 'x'"),
         ([Document("a", ())] * 3, None, "none of the 3 documents has a label"),
     ],
 )

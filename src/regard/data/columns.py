@@ -322,9 +322,11 @@ def _several(values: Iterable[object]) -> tuple[str, ...]:
 
 
 def _whole(value: object) -> str | int:
-    """A label that was not written as text: true, 3, or 3.0 as spreadsheets write it."""
+    """A label that was not written as text: true, a date, 3, or 3.0 as spreadsheets write it."""
     if isinstance(value, bool | np.bool_):
         return str(value).lower()
+    if isinstance(value, datetime.date):
+        return value.isoformat()
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, decimal.Decimal) and value.is_finite() and value == int(value):

@@ -112,9 +112,10 @@ class Reader:
             else:
                 self._ignored += 1
         if self.skipped and not self._read:
-            raise DataError(
-                f"all {self._faults.total():,} rows of {self.name} are bad; first {self.skipped[0]}"
-            )
+            count, first = self._faults.total(), self.skipped[0]
+            if count == 1:
+                raise DataError(f"the only row of {self.name} is bad: {first}")
+            raise DataError(f"all {count:,} rows of {self.name} are bad; first {first}")
 
     def share_read(self) -> float | None:
         """How much of the file was read, from 0 to 1; None where that is not known."""

@@ -249,8 +249,9 @@ def _require_choice(corpus: Corpus, own: NDArray[np.int64], labels: LabelIndex) 
     if not labels.classes:
         raise DataError(f"none of the {len(corpus):,} documents has a label; training needs some")
     if len(labels) < 2 and not labels.multilabel:
-        only = f"all {len(corpus):,} documents have the label {labels.classes[0]!r}"
-        raise DataError(f"{only}; training needs at least two labels")
+        count, label = len(corpus), repr(labels.classes[0])
+        only = f"all {count:,} documents have" if count > 1 else "the only document has"
+        raise DataError(f"{only} the label {label}; training needs at least two labels")
 
 
 def _sides(
