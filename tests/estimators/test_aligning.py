@@ -104,7 +104,8 @@ def test_what_is_left_is_what_the_network_says_without_the_pieces(fitted):
         assert one.without == near(likely(fitted, source, target, gone)[row])
         others = [likely(fitted, source, target, gone)[row] for gone in range(6)]
         assert one.random == near(np.mean(others))
-        assert one.p_value == np.mean(np.array(others) <= one.without + 1e-6)
+        # What it looked at is one of these sets, and as likely but for rounding.
+        assert one.p_value == np.mean(np.array(others) <= one.without + 1e-5)
     assert found.looked_at(0, 1)[0].text == source.split()[found.weights[0].argmax()]
     whole = fitted.with_receipts([found.by_words()])[0].receipt
     assert whole == receipt, "here every piece is a word"
