@@ -17,7 +17,8 @@ KERNELS = Path(regard.__file__).parent / "kernels"
 
 @pytest.fixture
 def elsewhere(tmp_path, monkeypatch):
-    """The loader, looking for the library in an empty folder."""
+    """The loader, looking for the library in an empty folder, with nothing switched off."""
+    monkeypatch.delenv("REGARD_KERNELS", raising=False)
     monkeypatch.setattr(native, "__file__", str(tmp_path / "native.py"))
     native._load.cache_clear()
     yield tmp_path
